@@ -1,0 +1,73 @@
+"""The errors of the job, each with the exit code it ends the command with.
+
+RechunkError              70  a bug, if nothing narrower fits
+├── UsageError             2  command line
+├── ConfigError            2  configuration: file, line and key
+├── StorageError           5  an address cannot be read or written
+│   └── SourcesUnreachable 5  no source could be listed
+└── TableStateError        6  the table is missing, foreign, of another format, or moved under us
+    └── RaceLost           6  another run committed first
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class RechunkError(Exception):
+    """Base of everything the job raises on purpose."""
+
+    exit_code = 70
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_revive, (type(self), self.args, self.__dict__))
+
+
+def _revive(cls: type[RechunkError], args: tuple[Any, ...], state: dict[str, Any]) -> RechunkError:
+    error = cls.__new__(cls)
+    Exception.__init__(error, *args)
+    error.__dict__.update(state)
+    return error
+
+
+class UsageError(RechunkError):
+    """The command line asks for something that does not exist or does not go together."""
+
+    exit_code = 2
+
+
+class ConfigError(RechunkError):
+    """A configuration that cannot be used. Reads `file:line: key is got; allowed`."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, *, file: str, line: int | None = None, key: str | None = None) -> None:
+        where = f"{file}:{line}" if line is not None else file
+        super().__init__(f"{where}: {message}")
+        self.file = file
+        self.line = line
+        self.key = key
+
+
+class StorageError(RechunkError):
+    """An address could not be read or written. `address` says which."""
+
+    exit_code = 5
+
+    def __init__(self, message: str, *, address: str) -> None:
+        super().__init__(f"{address}: {message}")
+        self.address = address
+
+
+class SourcesUnreachable(StorageError):
+    """No source could be listed; nothing was published."""
+
+
+class TableStateError(RechunkError):
+    """The table cannot be used as it is: missing, of another format, or changed by another writer."""
+
+    exit_code = 6
+
+
+class RaceLost(TableStateError):
+    """Another run committed first; this run published nothing."""

@@ -1,0 +1,53 @@
+"""Packaging of rechunk: two packages, one console script, the tokenizer ranks as package data."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+HERE = Path(__file__).parent
+
+CORE = [
+    "apache-beam>=2.77,<3",
+    "pyarrow>=17,<26",
+    "tiktoken>=0.13",
+    "regex>=2024.5.15",
+    "numpy>=1.26",
+    "fsspec>=2025.3",
+    "beautifulsoup4>=4.12",
+    "charset-normalizer>=3.3",
+    "PyYAML>=6.0.1",
+    "rich>=13.7",
+]
+READERS = ["deltalake>=1.6", "duckdb>=1.1", "polars>=1.20"]
+DEV = [
+    *READERS,
+    "pytest>=8.2",
+    "pytest-xdist>=3.6",
+    "hypothesis>=6.100",
+    "markdown-it-py>=3.0",
+    "mdit-py-plugins>=0.4",
+    "jsonschema>=4.20",
+    "ruff>=0.8",
+    "mypy>=1.13",
+    "types-PyYAML",
+]
+
+setup(
+    name="rechunk",
+    version="0.1.0",
+    description="Chunk a corpus into Parquet with exact offsets, and list exactly the chunks that became stale.",
+    long_description=(HERE / "README.md").read_text(encoding="utf-8") if (HERE / "README.md").exists() else "",
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    license_files=["LICENSE"],
+    python_requires=">=3.11",
+    packages=find_packages(include=["chunkers", "chunkers.*", "pipelines", "pipelines.*"]),
+    package_data={
+        "chunkers": ["py.typed"],
+        "chunkers.measure.encodings": ["*.tiktoken", "SHA256SUMS"],
+        "pipelines": ["py.typed"],
+    },
+    install_requires=CORE,
+    extras_require={"dev": DEV},
+    entry_points={"console_scripts": ["rechunk = pipelines.__main__:main"]},
+)
