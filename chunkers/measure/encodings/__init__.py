@@ -1,1 +1,1 @@
-"""Byte-pair ranks of the tokenizers, as tiktoken pins them (SHA256SUMS)."""
+"""The rank files of the tokenizers (package data) and their SHA-256 sums."""

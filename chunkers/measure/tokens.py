@@ -1,0 +1,250 @@
+"""Tokens: encodings read from package data, and where the tokens of a text lie.
+
+Nothing here touches the network. Special-token text is ordinary text. A lone surrogate, which no tokenizer can take,
+counts as the U+FFFD that would be written in its place; offsets are not affected.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import tiktoken
+import tiktoken.model
+
+from chunkers.errors import InvalidOption
+
+DEFAULT_ENCODING = "cl100k_base"
+ENCODINGS = ("cl100k_base", "o200k_base", "p50k_base", "r50k_base", "gpt2")
+
+
+@lru_cache(maxsize=len(ENCODINGS))
+def encoding(name: str) -> Encoding:
+    """The encoding of that name, built once a process. Raises InvalidOption for a name not in `ENCODINGS`."""
+    if name not in ENCODINGS:
+        raise InvalidOption("encoding_name", name, f"one of {', '.join(ENCODINGS)}")
+    return Encoding(name)
+
+
+def encoding_for_model(model_name: str) -> str:
+    """The name of the encoding that a model uses. Raises InvalidOption for a model that is not known or supported."""
+    try:
+        name: str = tiktoken.model.encoding_name_for_model(model_name)
+    except KeyError:
+        name = ""
+    if name not in ENCODINGS:
+        raise InvalidOption("model_name", model_name, f"a model that uses one of {', '.join(ENCODINGS)}") from None
+    return name
+
+
+class Encoding:
+    """A tokenizer. Pickles by name. Get one from `encoding()`: building one reads and checks megabytes.
+
+    `digest` is the SHA-256 of the rank file; `special` maps special-token text to its id.
+    """
+
+    __slots__ = ("_widths", "bpe", "digest", "name", "special")
+
+    def __init__(self, name: str) -> None:
+        ranks_name, pattern, special = _DEFINITIONS[name]
+        ranks, self.digest = _load_ranks(ranks_name)
+        self.name = name
+        self.special: dict[str, int] = dict(special)
+        self.bpe = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=self.special)
+        self._widths = np.zeros(self.bpe.max_token_value + 1, dtype=np.int64)
+        self._widths[list(ranks.values())] = [len(token) for token in ranks]
+        for token, number in self.special.items():
+            self._widths[number] = len(token)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (encoding, (self.name,))
+
+    def __repr__(self) -> str:
+        return f"Encoding({self.name!r})"
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids; special-token text is ordinary text."""
+        try:
+            return self.bpe._core_bpe.encode_ordinary(text)  # type: ignore[no-any-return]
+        except UnicodeEncodeError:
+            return self.bpe._core_bpe.encode_ordinary(_replace_surrogates(text))  # type: ignore[no-any-return]
+
+    def count(self, text: str) -> int:
+        """The number of tokens of `text`."""
+        return len(self.encode(text))
+
+    def widths(self, text: str) -> npt.NDArray[np.int64]:
+        """How many bytes of UTF-8 each token of `text` stands for."""
+        try:
+            buffer = self.bpe._core_bpe.encode_to_tiktoken_buffer(text, _NO_SPECIAL)
+        except UnicodeEncodeError:
+            buffer = self.bpe._core_bpe.encode_to_tiktoken_buffer(_replace_surrogates(text), _NO_SPECIAL)
+        return self._widths[np.frombuffer(buffer, dtype=np.uint32)]
+
+
+class TokenMap:
+    """The tokens of one text, encoded once; a `Ruler` in tokens.
+
+    `edges` are code point offsets, int64, one more than there are tokens, never falling. Where a token ends inside a
+    character, its edge is that character's offset and `whole` (bool, same length) is False there.
+    """
+
+    __slots__ = ("edges", "encoding", "size", "text", "whole")
+
+    def __init__(self, text: str, encoding: Encoding) -> None:
+        self.text = text
+        self.encoding = encoding
+        self.size = len(text)
+        self.edges, self.whole = _edges(text, encoding)
+
+    def length(self, start: int, end: int) -> int:
+        """The exact number of tokens of `text[start:end]` encoded on its own."""
+        return self.count(start, end)
+
+    def reach(self, start: int, limit: int) -> int:
+        """Where `limit` tokens of the whole text end, counted from the token that `start` lies in."""
+        first = int(self.edges.searchsorted(start, "right")) - 1
+        return max(start, int(self.edges[min(first + limit, len(self.edges) - 1)]))
+
+    def back(self, end: int, limit: int, floor: int) -> int:
+        """The smallest `floor` or token edge in `floor..end` from where at most `limit` tokens lead to `end`."""
+        index = max(0, int(self.edges.searchsorted(end, "left")) - limit)
+        while True:
+            start = self._edge_at_or_after(index)
+            start = max(start, floor)
+            if start >= end:
+                return end
+            if self.count(start, end) <= limit:
+                return start
+            index = max(index, int(self.edges.searchsorted(start, "left"))) + 1
+
+    def count(self, start: int, end: int) -> int:
+        """The exact number of tokens of `text[start:end]` encoded on its own, without encoding all of it again.
+
+        Between two places where every encoding ends a pre-token, whatever surrounds them, the tokens of the slice are
+        those of the whole text; only the slice's two ends are encoded.
+        """
+        text = self.text
+        if end - start <= _WHOLE:
+            return self.encoding.count(text[start:end]) if end > start else 0
+        left = start if start == 0 or _syncs(text, start) else _sync_after(text, start, end)
+        right = end if end == self.size or _syncs(text, end) else _sync_before(text, start, end)
+        if left < 0 or right < left:
+            return self.encoding.count(text[start:end])
+        count = int(self.edges.searchsorted(right) - self.edges.searchsorted(left))
+        if left > start:
+            count += self.encoding.count(text[start:left])
+        if right < end:
+            count += self.encoding.count(text[right:end])
+        return count
+
+    def _edge_at_or_after(self, index: int) -> int:
+        if index >= len(self.edges):
+            return self.size
+        return int(self.edges[index]) + (0 if self.whole[index] else 1)
+
+
+def _edges(text: str, encoding: Encoding) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    widths = encoding.widths(text)
+    edges = np.zeros(len(widths) + 1, dtype=np.int64)
+    np.cumsum(widths, out=edges[1:])
+    if text.isascii():
+        return edges, np.ones(len(edges), dtype=np.bool_)
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError:
+        data = _replace_surrogates(text).encode("utf-8")
+    leads = np.frombuffer(data, dtype=np.uint8) & 0xC0 != 0x80
+    whole = np.ones(len(edges), dtype=np.bool_)
+    whole[:-1] = leads[edges[:-1]]
+    started = np.add.reduceat(leads, edges[:-1], dtype=np.int64)
+    np.cumsum(started, out=edges[1:])
+    return edges - ~whole, whole
+
+
+def _replace_surrogates(text: str) -> str:
+    return _SURROGATE.sub("\ufffd", text)
+
+
+_NO_SPECIAL: frozenset[str] = frozenset()
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+# A sync is a position between a letter or number and one of these. No alternative of any pattern below spans it (only
+# `o200k_base` lets anything but a letter or mark follow a letter: an apostrophe), and none looks past it: patterns look
+# ahead after white space only, and never behind. A list, not "no letter": that depends on the version of Unicode.
+_AFTER_WORD = frozenset(
+    " \t\n\r\x0b\x0c\xa0\u3000"
+    '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~'
+    "\u3001\u3002\u300a\u300b\u300c\u300d\u300e\u300f\u3010\u3011"
+    "\uff01\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f"
+    "\u2013\u2014\u2018\u2019\u201c\u201d\u2026\u0964\u060c\u061b\u061f\u06d4"
+)
+_WINDOW = 256
+_WHOLE = 48
+
+
+def _syncs(text: str, position: int) -> bool:
+    return text[position] in _AFTER_WORD and text[position - 1].isalnum()
+
+
+def _sync_after(text: str, start: int, end: int) -> int:
+    for position in range(start + 1, min(end, start + _WINDOW)):
+        if text[position] in _AFTER_WORD and text[position - 1].isalnum():
+            return position
+    return -1
+
+
+def _sync_before(text: str, start: int, end: int) -> int:
+    for position in range(end - 1, max(start, end - _WINDOW), -1):
+        if text[position] in _AFTER_WORD and text[position - 1].isalnum():
+            return position
+    return -1
+
+
+def _load_ranks(name: str) -> tuple[dict[bytes, int], str]:
+    folder = resources.files("chunkers.measure.encodings")
+    data = (folder / f"{name}.tiktoken").read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
+    if f"{digest}  {name}.tiktoken" not in (folder / "SHA256SUMS").read_text("ascii").splitlines():
+        raise RuntimeError(
+            f"{name}.tiktoken is damaged: SHA-256 {digest} is not the one in SHA256SUMS; reinstall rechunk"
+        )
+    return {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in data.splitlines())}, digest
+
+
+_GPT2_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
+_CL100K_PATTERN = (
+    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$"""
+    r"""|\s*[\r\n]|\s+(?!\S)|\s"""
+)
+_O200K_PATTERN = "|".join(
+    [
+        r"""[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?""",
+        r"""[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?""",
+        r"""\p{N}{1,3}""",
+        r""" ?[^\s\p{L}\p{N}]+[\r\n/]*""",
+        r"""\s*[\r\n]+""",
+        r"""\s+(?!\S)""",
+        r"""\s+""",
+    ]
+)
+_END_OF_TEXT = "<|endoftext|>"
+_FIM = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+_END_OF_PROMPT = "<|endofprompt|>"
+_DEFINITIONS: dict[str, tuple[str, str, dict[str, int]]] = {
+    "cl100k_base": (
+        "cl100k_base",
+        _CL100K_PATTERN,
+        {_END_OF_TEXT: 100257, **dict(zip(_FIM, (100258, 100259, 100260), strict=True)), _END_OF_PROMPT: 100276},
+    ),
+    "o200k_base": ("o200k_base", _O200K_PATTERN, {_END_OF_TEXT: 199999, _END_OF_PROMPT: 200018}),
+    "p50k_base": ("p50k_base", _GPT2_PATTERN, {_END_OF_TEXT: 50256}),
+    "r50k_base": ("r50k_base", _GPT2_PATTERN, {_END_OF_TEXT: 50256}),
+    "gpt2": ("r50k_base", _GPT2_PATTERN, {_END_OF_TEXT: 50256}),
+}
