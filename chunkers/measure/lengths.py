@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from chunkers.errors import InvalidOption, InvalidResult
 from chunkers.measure.tokens import DEFAULT_ENCODING, Encoding, TokenMap, encoding
@@ -255,12 +256,12 @@ def _word_edges(text: str) -> tuple[list[int], list[int]]:
     return starts.tolist(), ends.tolist()
 
 
-def _kinds(codes: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _kinds(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint8]:
     small = np.ones(0x10000, dtype=np.uint8)
     small[list(_SPACES)] = 0
     for low, high in _HAN_KANA_RANGES:
         small[low : high + 1] = 2
-    kinds = small[np.minimum(codes, 0xFFFF)]
+    kinds: npt.NDArray[np.uint8] = small[np.minimum(codes, 0xFFFF)]
     if len(codes) and codes.max() > 0xFFFF:
         for low, high in _HAN_KANA_RANGES:
             if low > 0xFFFF:
