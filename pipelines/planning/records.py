@@ -1,0 +1,161 @@
+"""What planning takes and gives: plain records around Arrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+LISTING = pa.schema(
+    [
+        ("source", pa.int32()),
+        ("path", pa.string()),
+        ("uri", pa.string()),
+        ("size", pa.int64()),
+        ("modified", pa.timestamp("us", "UTC")),
+        ("validator", pa.string()),
+    ]
+)
+"""One row per object that a source's globs select, any order. `source` indexes the configured sources, `path` is
+relative to the source's root, `validator` is null where size and time cannot be trusted yet."""
+
+STATE_COLUMNS: tuple[str, ...] = (
+    "id",
+    "uri",
+    "source",
+    "path",
+    "validator",
+    "size",
+    "modified",
+    "fingerprint",
+    "status",
+    "error",
+)
+"""The columns of the documents table that planning reads; the rest (chunk hashes above all) may stay unread."""
+
+PLAN_DOCUMENTS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("source", pa.int32()),
+        ("path", pa.string()),
+        ("uri", pa.string()),
+        ("size", pa.int64()),
+        ("modified", pa.timestamp("us", "UTC")),
+        ("validator", pa.string()),
+        ("rule", pa.int32()),
+        ("fingerprint", pa.string()),
+        ("action", pa.string()),
+        ("reason", pa.string()),
+    ]
+)
+"""One row per document, sorted by id (code points). A document that no source lists has its old state's values,
+`source` -1 and `rule` -1. `rule` indexes the configuration's rules, the default last."""
+
+DUPLICATES = pa.schema(
+    [
+        ("id", pa.string()),
+        ("source", pa.int32()),
+        ("path", pa.string()),
+        ("uri", pa.string()),
+        ("kept_uri", pa.string()),
+    ]
+)
+"""Objects that would make a document id that another object, `kept_uri`, already makes. They leave no chunk."""
+
+Action = Literal["keep", "read", "vanish"]
+KEEP_REASONS = ("unchanged", "failed", "unreachable", "out_of_scope", "duplicate")
+READ_REASONS = ("new", "retry", "changed", "rule", "untrusted", "full")
+VANISH_REASONS = ("removed", "rekeyed", "out_of_scope")
+
+
+class ShardRange(Protocol):
+    """A shard of the last commit, as far as planning cares. Owns the keys `low <= key < high`; high None: no end."""
+
+    @property
+    def low(self) -> str: ...
+    @property
+    def high(self) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanSource:
+    """A configured source and how its listing went.
+
+    `path` is the source's path as the documents table stores it; `fingerprints` has one entry per rule, the default
+    last. `selects` says whether the globs take a path. `completed` is False when the listing broke off or never
+    began: what it does not show is then unknown, not gone.
+    """
+
+    path: str
+    id_prefix: str = ""
+    completed: bool = True
+    fingerprints: tuple[str, ...]
+    selects: Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One shard to write. Owns the keys `low <= key < high` and the rows `start:stop` of the plan's documents.
+
+    `old_shards` are the shards of the last commit that its kept documents' rows come from; `input_bytes` is the size
+    of its documents, those that vanish left out; `reads` counts the ones to read.
+    """
+
+    index: int
+    region: int
+    low: str
+    high: str | None
+    start: int
+    stop: int
+    old_shards: tuple[int, ...]
+    input_bytes: int
+    reads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """Old shards and the tasks that replace them: together they own one range of keys, so compare them together."""
+
+    index: int
+    low: str
+    high: str | None
+    old_shards: tuple[int, ...]
+    tasks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run will do. Deterministic: the same listing, states and configuration give an equal plan.
+
+    Tasks and `untouched` (indexes of old shards to take as they are) own every key once. `layout` names both in key
+    order. `counts` is documents by action and reason.
+    """
+
+    documents: pa.Table
+    duplicates: pa.Table
+    tasks: tuple[Task, ...]
+    untouched: tuple[int, ...]
+    regions: tuple[Region, ...]
+    layout: tuple[tuple[Literal["task", "shard"], int], ...]
+    counts: Mapping[Action, Mapping[str, int]]
+
+    @property
+    def nothing_to_do(self) -> bool:
+        """Whether no document is to be read or to vanish. A first run always has something to do."""
+        return not self.tasks
+
+    def task_documents(self, task: Task) -> pa.Table:
+        """The task's rows of `documents`, without a copy."""
+        return self.documents.slice(task.start, task.stop - task.start)
+
+    def vanishing(self) -> dict[str, str]:
+        """Why each document that no longer exists is to vanish, by id. The guard may still withhold it."""
+        rows = self.documents.filter(pc.equal(self.documents["action"], "vanish"))
+        return dict(zip(rows["id"].to_pylist(), rows["reason"].to_pylist(), strict=True))
+
+
+Route = Callable[[Sequence[str]], Sequence[int]]
+"""Document ids to the indexes of the rules that apply to them."""
