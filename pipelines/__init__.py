@@ -1,0 +1,1 @@
+"""The job: documents in object storage in, Parquet tables of chunks out."""

@@ -1,0 +1,131 @@
+"""What every store can do: `Store`, and `Entry`, one object as a listing sees it."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, NamedTuple
+
+from pipelines.errors import StorageError
+
+PAGE = 5_000
+"""Entries in one page of a listing."""
+
+Skipped = Callable[[str, str], None]
+"""Told of everything a listing leaves out on purpose: printable path below the root, reason."""
+
+
+class Entry(NamedTuple):
+    """One object of a listing.
+
+    `path` is relative to the store's root, joined by `/`, always valid text. `size` is in bytes, `modified` in UTC
+    nanoseconds (None where the store does not say). `validator` changes whenever the bytes may have changed; None when
+    the store offers nothing that strong, or the object is too young to tell (see `settled`).
+    """
+
+    path: str
+    size: int
+    modified: int | None
+    validator: str | None
+
+
+class Store(ABC):
+    """One folder of one storage system, and all the job ever does to storage.
+
+    Cheap to build and picklable: it holds an address and options, and connects at the first use in each process.
+    Paths are relative to the folder and taken literally (`[`, `#`, `%`, spaces, any Unicode). A missing object is
+    FileNotFoundError; anything else that goes wrong is `StorageError` with the full address.
+    """
+
+    address: str
+
+    def child(self, path: str) -> str:
+        """Full address of an object."""
+        return f"{self.address.rstrip('/')}/{path}"
+
+    @abstractmethod
+    def list(self, prefix: str = "", skipped: Skipped | None = None) -> Iterator[list[Entry]]:
+        """Pages of every object whose path starts with `prefix`, at any depth, in any order.
+
+        Files only. Objects whose name is no valid text, or that are no regular files, are left out and told to
+        `skipped`. A listing that cannot be completed raises; it never just ends early.
+        """
+
+    @abstractmethod
+    def read(self, path: str) -> bytes:
+        """The whole object."""
+
+    @abstractmethod
+    def open(self, path: str) -> BinaryIO:
+        """The object as a seekable binary file; the caller closes it."""
+
+    @abstractmethod
+    def write(self, path: str, data: bytes) -> None:
+        """Store the whole object, replacing an older one; a reader sees the old bytes or the new ones."""
+
+    @abstractmethod
+    def create(self, path: str, data: bytes) -> bool:
+        """Store the whole object if there is none of that name. False when there is; among racers one gets True."""
+
+    @abstractmethod
+    def link(self, source: str, target: str) -> None:
+        """Make `target` the same bytes as `source`, sharing them where the store can.
+
+        Nothing happens when `target` already holds them; a `target` with other bytes is an error, never replaced.
+        Durable only after `sync` of its folder.
+        """
+
+    @abstractmethod
+    def touch(self, path: str) -> None:
+        """Make the object look freshly written to tools that go by modification time."""
+
+    @abstractmethod
+    def stat(self, path: str) -> Entry | None:
+        """The object's entry, or None when it is missing."""
+
+    @abstractmethod
+    def delete(self, path: str) -> None:
+        """Remove the object; nothing happens when it is missing."""
+
+    def exists(self, path: str) -> bool:
+        """Whether the object is there."""
+        return self.stat(path) is not None
+
+    def sync(self, folder: str) -> None:  # noqa: B027 - most stores have nothing to do
+        """Make the names linked into `folder` survive a power cut."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.address!r})"
+
+
+def settled(modified: int, now: int | None = None) -> bool:
+    """Whether a modification time (UTC ns) is old enough that a later write must have changed it.
+
+    A write in the same tick of the filesystem's clock leaves the time as it is. The tick is taken as 20 ms, or as 2 s
+    where times come in whole seconds.
+    """
+    tick = 20_000_000 if modified % 1_000_000_000 else 2_000_000_000
+    return modified < (time.time_ns() if now is None else now) - tick
+
+
+def check_path(path: str, address: str) -> None:
+    """Refuse a path that would leave the store's root or is no name at all."""
+    if not path or path.startswith("/") or "\0" in path or ".." in path.split("/"):
+        raise StorageError(f"{path!r} is no object name; it must be a relative path without '..'", address=address)
+
+
+def is_text(name: str) -> bool:
+    """Whether a name has a UTF-8 form (names from a disk may hold undecodable bytes)."""
+    if name.isascii():
+        return True
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def printable(name: str) -> str:
+    r"""The name with what is no text written as `\xNN`."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

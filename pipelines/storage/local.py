@@ -1,0 +1,322 @@
+"""A folder on this machine's disk."""
+
+from __future__ import annotations
+
+import errno
+import filecmp
+import os
+import re
+import secrets
+import shutil
+import stat
+import time
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+from pipelines.errors import StorageError
+from pipelines.storage.base import PAGE, Entry, Skipped, Store, check_path, is_text, printable, settled
+
+TEMPORARY = re.compile(r"\.tmp-rechunk-[0-9a-f]{16}")
+_NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOTSUP}
+
+
+class LocalStore(Store):
+    """Files below `root`.
+
+    A whole object appears at once or not at all: it is written to a temporary file in its own folder, forced to disk,
+    and then renamed (`write`) or hard-linked (`create`) to its name. Listings never show those temporary files.
+    Symbolic links are followed unless `follow_links` is false; a folder is listed once, whatever links lead to it.
+    """
+
+    def __init__(self, root: str, *, follow_links: bool = True) -> None:
+        self.address = os.path.abspath(root)
+        self._follow = follow_links
+
+    def list(self, prefix: str = "", skipped: Skipped | None = None) -> Iterator[list[Entry]]:
+        folder, slash, stem = prefix.rpartition("/")
+        if folder:
+            check_path(folder, self.address)
+        try:
+            yield from self._walk(folder + slash, stem, skipped or _ignore)
+        except OSError as error:
+            raise self._failure(error, "cannot be listed") from error
+
+    def _walk(self, folder: str, stem: str, skipped: Skipped) -> Iterator[list[Entry]]:
+        try:
+            info = os.stat(self._path(folder))
+        except FileNotFoundError:
+            if folder or stem:
+                return
+            raise
+        now = time.time_ns()
+        seen = {(info.st_dev, info.st_ino)}
+        pending, links, page = [folder], [], []
+        while pending or links:
+            if pending:
+                parent = pending.pop()
+            else:
+                parent = links.pop(0)
+                if not self._first_visit(parent, seen):
+                    skipped(parent, "links to a folder that is listed under another name")
+                    continue
+                parent += "/"
+            found = self._scan(parent, stem if parent == folder else "", now, seen, skipped)
+            pending += found.folders
+            if found.links:
+                links = sorted(links + found.links)
+            page += found.entries
+            if len(page) >= PAGE:
+                yield page
+                page = []
+        if page:
+            yield page
+
+    def _first_visit(self, folder: str, seen: set[tuple[int, int]]) -> bool:
+        info = os.stat(self._path(folder))
+        key = (info.st_dev, info.st_ino)
+        if key in seen:
+            return False
+        seen.add(key)
+        return True
+
+    def _scan(self, folder: str, stem: str, now: int, seen: set[tuple[int, int]], skipped: Skipped) -> _Found:
+        found = _Found([], [], [])
+        try:
+            scan = os.scandir(self._path(folder))
+        except FileNotFoundError:  # deleted while we were listing
+            return found
+        with scan:
+            for item in scan:
+                name = item.name
+                if stem and not name.startswith(stem):
+                    continue
+                path = folder + name
+                try:
+                    if not is_text(name):
+                        skipped(printable(path), "the name is not valid UTF-8")
+                    elif item.is_file(follow_symlinks=False):
+                        if not TEMPORARY.fullmatch(name):
+                            found.entries.append(_entry(path, item.stat(follow_symlinks=False), now))
+                    elif item.is_dir(follow_symlinks=False):
+                        info = item.stat(follow_symlinks=False)
+                        key = (info.st_dev, info.st_ino)
+                        if key not in seen:
+                            seen.add(key)
+                            found.folders.append(path + "/")
+                    elif item.is_symlink():
+                        self._follow_link(item, path, now, found, skipped)
+                    else:
+                        skipped(path, "not a regular file")
+                except FileNotFoundError:
+                    continue
+        return found
+
+    def _follow_link(self, item: os.DirEntry[str], path: str, now: int, found: _Found, skipped: Skipped) -> None:
+        if not self._follow:
+            skipped(path, "a symbolic link")
+            return
+        try:
+            info = item.stat()
+        except OSError:
+            skipped(path, "a broken symbolic link")
+            return
+        if stat.S_ISREG(info.st_mode):
+            found.entries.append(_entry(path, info, now))
+        elif stat.S_ISDIR(info.st_mode):
+            found.links.append(path)
+        else:
+            skipped(path, "not a regular file")
+
+    def read(self, path: str) -> bytes:
+        with self.open(path) as file:
+            try:
+                return file.read()
+            except OSError as error:
+                raise self._failure(error, "cannot be read", path) from error
+
+    def open(self, path: str) -> BinaryIO:
+        try:
+            return open(self._checked(path), "rb")
+        except OSError as error:
+            raise self._failure(error, "cannot be read", path) from error
+
+    def write(self, path: str, data: bytes) -> None:
+        target = self._checked(path)
+        try:
+            temporary = _write_temporary(target, data)
+            try:
+                os.rename(temporary, target)
+            except OSError:
+                os.unlink(temporary)
+                raise
+            _sync_folder(os.path.dirname(target))
+        except OSError as error:
+            raise self._failure(error, "cannot be written", path) from error
+
+    def create(self, path: str, data: bytes) -> bool:
+        target = self._checked(path)
+        try:
+            if os.path.lexists(target):
+                return False
+            temporary = _write_temporary(target, data)
+            try:
+                created = _link_new(temporary, target)
+            finally:
+                os.unlink(temporary)
+            if created:
+                _sync_folder(os.path.dirname(target))
+        except OSError as error:
+            what = "cannot be created (the folder must be on a filesystem with hard links)"
+            raise self._failure(error, what if error.errno in _NO_LINKS else "cannot be created", path) from error
+        return created
+
+    def link(self, source: str, target: str) -> None:
+        old, new = self._checked(source), self._checked(target)
+        try:
+            _share(old, new)
+        except FileExistsError as error:
+            if not (os.path.samefile(old, new) or filecmp.cmp(old, new, shallow=False)):
+                raise StorageError(f"already holds other bytes than {source}", address=self.child(target)) from error
+        except OSError as error:
+            raise self._failure(error, f"cannot be linked to {target}", source) from error
+
+    def touch(self, path: str) -> None:
+        try:
+            os.utime(self._checked(path))
+        except OSError as error:
+            raise self._failure(error, "cannot be touched", path) from error
+
+    def stat(self, path: str) -> Entry | None:
+        try:
+            info = os.stat(self._checked(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise self._failure(error, "cannot be read", path) from error
+        return _entry(path, info, time.time_ns()) if stat.S_ISREG(info.st_mode) else None
+
+    def delete(self, path: str) -> None:
+        try:
+            os.unlink(self._checked(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            raise self._failure(error, "cannot be deleted", path) from error
+
+    def sync(self, folder: str) -> None:
+        try:
+            _sync_folder(self._path(folder))
+        except OSError as error:
+            raise self._failure(error, "cannot be synced", folder) from error
+
+    def _path(self, path: str) -> str:
+        return os.path.join(self.address, path)
+
+    def _checked(self, path: str) -> str:
+        check_path(path, self.address)
+        return os.path.join(self.address, path)
+
+    def _failure(self, error: OSError, what: str, path: str | None = None) -> Exception:
+        address = str(error.filename or self.address) if path is None else self.child(path)
+        if path is not None and isinstance(error, FileNotFoundError | NotADirectoryError):
+            return FileNotFoundError(errno.ENOENT, "no such object", printable(address))
+        return StorageError(f"{what}: {error.strerror or error}", address=printable(address))
+
+
+class _Found(NamedTuple):
+    """What one folder holds: its files, its own folders (with `/`), and links to folders."""
+
+    entries: list[Entry]
+    folders: list[str]
+    links: list[str]
+
+
+def _ignore(path: str, reason: str) -> None:
+    """Nobody wants to know."""
+
+
+def _entry(path: str, info: os.stat_result, now: int) -> Entry:
+    modified = info.st_mtime_ns
+    validator = f"{info.st_size}-{modified}-{info.st_ctime_ns}-{info.st_ino}" if settled(modified, now) else None
+    return Entry(path, info.st_size, modified, validator)
+
+
+def _write_temporary(target: str, data: bytes) -> str:
+    """A durable temporary file next to `target`, with the permissions an ordinary new file gets."""
+    folder = os.path.dirname(target)
+    temporary = os.path.join(folder, f".tmp-rechunk-{secrets.token_hex(8)}")
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+    try:
+        descriptor = os.open(temporary, flags, 0o666)
+    except FileNotFoundError:
+        _make_folders(folder)
+        descriptor = os.open(temporary, flags, 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return temporary
+
+
+def _link_new(temporary: str, target: str) -> bool:
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        # Over NFS a repeated request may report its own success as a conflict: the link count tells.
+        return os.stat(temporary).st_nlink == 2
+    return True
+
+
+def _share(old: str, new: str) -> None:
+    try:
+        os.link(old, new)
+        return
+    except FileNotFoundError:
+        os.stat(old)  # raises when it is the source that is missing
+        _make_folders(os.path.dirname(new))
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+    try:
+        os.link(old, new)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _copy(old, new)
+
+
+def _copy(old: str, new: str) -> None:
+    if os.path.lexists(new):
+        raise FileExistsError(errno.EEXIST, "exists", new)
+    temporary = _write_temporary(new, b"")
+    try:
+        shutil.copyfile(old, temporary)
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        os.rename(temporary, new)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _make_folders(folder: str) -> None:
+    """Create a folder and its parents, each one's name durable in the one above."""
+    missing = []
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for path in reversed(missing):
+        os.makedirs(path, exist_ok=True)
+        _sync_folder(os.path.dirname(path))
+
+
+def _sync_folder(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

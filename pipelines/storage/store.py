@@ -1,0 +1,41 @@
+"""From an address in the configuration to a `Store`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pipelines.storage.base import Entry, Skipped, Store
+from pipelines.storage.local import LocalStore
+from pipelines.storage.remote import FsspecStore, MemoryStore
+
+__all__ = ["Entry", "Skipped", "Store", "open_source", "open_store"]
+
+Options = Mapping[str, Mapping[str, Any]]
+
+
+def open_store(address: str, storage: Options | None = None) -> Store:
+    """The store of a folder: a local path, `file://…`, `memory://…` or any fsspec address.
+
+    `storage` holds filesystem options by protocol, as the configuration has them (`{"s3": {...}}`); a local folder
+    takes `{"file": {"follow_links": false}}`. Nothing is connected to before the first use.
+    """
+    protocol, separator, rest = address.partition("://")
+    if not separator:
+        protocol, rest = "file", address
+    options = (storage or {}).get(protocol, {})
+    if protocol in ("file", "local"):
+        return LocalStore(rest, **options)
+    if protocol == "memory":
+        return MemoryStore(address, options)
+    return FsspecStore(address, options)
+
+
+def open_source(address: str, storage: Options | None = None) -> tuple[Store, str | None]:
+    """The store of a source, which is a folder or one object; for one object its folder's store and its name."""
+    folder, _, name = address.rstrip("/").rpartition("/")
+    if name and not address.endswith("/"):
+        parent = open_store(folder or ("/" if address.startswith("/") else "."), storage)
+        if not folder.endswith(":/") and parent.exists(name):
+            return parent, name
+    return open_store(address, storage), None

@@ -1,0 +1,144 @@
+"""What only a disk has: links, odd files, temporary files, racing processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from pipelines.errors import StorageError
+from pipelines.storage import local
+from pipelines.storage.local import LocalStore
+
+
+def listing(store: LocalStore, prefix: str = "") -> tuple[list[str], list[tuple[str, str]]]:
+    skipped: list[tuple[str, str]] = []
+    entries = [entry.path for page in store.list(prefix, lambda *what: skipped.append(what)) for entry in page]
+    return sorted(entries), sorted(skipped)
+
+
+def test_links_are_followed_once_and_loops_end(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "a" / "deep").mkdir(parents=True)
+    (root / "a" / "deep" / "x.md").write_text("x")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "y.md").write_text("y")
+    (root / "loop").symlink_to(root)
+    (root / "a" / "deep" / "up").symlink_to("..")
+    (root / "out").symlink_to(tmp_path / "outside")
+    (root / "out2").symlink_to(tmp_path / "outside")
+    (root / "file.md").symlink_to("a/deep/x.md")
+    (root / "broken.md").symlink_to("nowhere")
+    entries, skipped = listing(LocalStore(str(root)))
+    assert entries == ["a/deep/x.md", "file.md", "out/y.md"]
+    twice = "links to a folder that is listed under another name"
+    assert skipped == [("a/deep/up", twice), ("broken.md", "a broken symbolic link"), ("loop", twice), ("out2", twice)]
+    entries, skipped = listing(LocalStore(str(root), follow_links=False))
+    assert entries == ["a/deep/x.md"]
+    assert len(skipped) == 6
+
+
+def test_only_regular_files_are_listed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "sock"))
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "real").write_text("1")
+    assert listing(LocalStore(str(tmp_path))) == (
+        ["real"],
+        [("pipe", "not a regular file"), ("sock", "not a regular file")],
+    )
+    assert LocalStore(str(tmp_path)).stat("empty") is None
+
+
+def test_undecodable_names_are_reported(tmp_path: Path) -> None:
+    with open(os.fsencode(tmp_path) + b"/caf\xe9.md", "wb"):
+        pass
+    os.mkdir(os.fsencode(tmp_path) + b"/d\xff")
+    (tmp_path / "ok.md").write_text("1")
+    reason = "the name is not valid UTF-8"
+    assert listing(LocalStore(str(tmp_path))) == (["ok.md"], [(r"caf\xe9.md", reason), (r"d\xff", reason)])
+
+
+def test_temporary_files_are_never_listed_but_similar_names_are(tmp_path: Path) -> None:
+    (tmp_path / ".tmp-rechunk-0123456789abcdef").write_text("half")
+    (tmp_path / ".tmp-notes.md").write_text("mine")
+    assert listing(LocalStore(str(tmp_path)))[0] == [".tmp-notes.md"]
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    store = LocalStore(str(tmp_path))
+    store.write("a", b"1")
+    store.create("b", b"1")
+    store.create("b", b"2")
+    store.link("a", "c")
+    with pytest.raises(StorageError):
+        store.write("x" * 300, b"name too long")
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
+
+
+def test_new_files_have_ordinary_permissions(tmp_path: Path) -> None:
+    store = LocalStore(str(tmp_path))
+    old = os.umask(0o022)
+    try:
+        store.write("a", b"1")
+        store.create("b", b"1")
+    finally:
+        os.umask(old)
+    assert [os.stat(tmp_path / name).st_mode & 0o777 for name in "ab"] == [0o644, 0o644]
+
+
+def test_a_missing_root_cannot_be_listed_but_a_missing_folder_is_empty(tmp_path: Path) -> None:
+    store = LocalStore(str(tmp_path / "none"))
+    with pytest.raises(StorageError, match="cannot be listed: No such file"):
+        listing(store)
+    assert listing(store, "chunks/") == ([], [])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_an_unreadable_folder_fails_the_listing(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0)
+    with pytest.raises(StorageError, match="closed: cannot be listed: Permission denied"):
+        listing(LocalStore(str(tmp_path)))
+
+
+def test_link_copies_where_it_cannot_link(tmp_path: Path) -> None:
+    shared = Path("/dev/shm")
+    if not shared.is_dir() or os.stat(shared).st_dev == os.stat(tmp_path).st_dev:
+        pytest.skip("needs a second filesystem")
+    source = shared / f"rechunk-test-{os.getpid()}"
+    source.write_bytes(b"far away")
+    try:
+        local._share(str(source), str(tmp_path / "deep" / "copy"))
+        assert (tmp_path / "deep" / "copy").read_bytes() == b"far away"
+        assert os.listdir(tmp_path / "deep") == ["copy"]
+    finally:
+        source.unlink()
+
+
+def _race(root: str, rounds: int, name: str, barrier: object, wins: object) -> None:
+    store = LocalStore(root)
+    for number in range(rounds):
+        barrier.wait()  # type: ignore[attr-defined]
+        if store.create(f"log/{number}", name.encode() * 1000):
+            wins.put((number, name))  # type: ignore[attr-defined]
+
+
+def test_exactly_one_of_the_racing_processes_creates(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    rounds, names = 100, ["a", "b", "c"]
+    barrier, wins = context.Barrier(len(names)), context.Queue()
+    racers = [context.Process(target=_race, args=(str(tmp_path), rounds, name, barrier, wins)) for name in names]
+    for racer in racers:
+        racer.start()
+    winners = dict(wins.get(timeout=60) for _ in range(rounds))
+    for racer in racers:
+        racer.join(60)
+    assert wins.empty()
+    assert len(winners) == rounds
+    for number, name in winners.items():
+        assert (tmp_path / "log" / str(number)).read_text() == name * 1000
+    assert len(os.listdir(tmp_path / "log")) == rounds

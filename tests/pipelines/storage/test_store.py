@@ -1,0 +1,199 @@
+"""Every store does what `Store` promises: a local folder, and `memory://` through fsspec."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from pipelines.errors import StorageError
+from pipelines.storage.store import Store, open_source, open_store
+
+NAMES = [
+    "plain.md",
+    "a/b/c.txt",
+    "with space.md",
+    "br[ack]et.md",
+    "#hash.md",
+    "100%.md",
+    "q?.md",
+    "star*.md",
+    "名前.md",
+    "cafe\u0301.md",
+    "café.md",
+    "{x}.md",
+    ".hidden",
+]
+
+
+@pytest.fixture(params=["local", "file-url", "memory"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    if request.param == "memory":
+        return open_store(f"memory://{uuid.uuid4().hex}")
+    folder = tmp_path / "root [1] #%20"
+    folder.mkdir()
+    return open_store(str(folder) if request.param == "local" else f"file://{folder}")
+
+
+def listed(store: Store, prefix: str = "") -> dict[str, int]:
+    return {entry.path: entry.size for page in store.list(prefix) for entry in page}
+
+
+def test_names_are_taken_literally(store: Store) -> None:
+    for name in NAMES:
+        store.write(name, name.encode())
+    assert listed(store) == {name: len(name.encode()) for name in NAMES}
+    for name in NAMES:
+        assert store.read(name) == name.encode()
+        with store.open(name) as file:
+            file.seek(1)
+            assert file.read() == name.encode()[1:]
+        entry = store.stat(name)
+        assert entry is not None
+        assert (entry.path, entry.size) == (name, len(name.encode()))
+
+
+def test_list_takes_a_string_prefix(store: Store) -> None:
+    for name in ["log/1.json", "log/2.json", "log2/1.json", "x"]:
+        store.write(name, b"1")
+    assert set(listed(store, "log")) == {"log/1.json", "log/2.json", "log2/1.json"}
+    assert set(listed(store, "log/")) == {"log/1.json", "log/2.json"}
+    assert set(listed(store, "log/2")) == {"log/2.json"}
+    assert listed(store, "none/") == {}
+    assert listed(store, "none/x") == {}
+
+
+def test_write_replaces_and_delete_forgives(store: Store) -> None:
+    store.write("a", b"old")
+    store.write("a", b"new bytes")
+    assert store.read("a") == b"new bytes"
+    store.delete("a")
+    store.delete("a")
+    store.delete("no/such")
+    assert store.stat("a") is None
+    assert not store.exists("a")
+
+
+def test_missing_objects_are_file_not_found(store: Store) -> None:
+    store.write("file", b"")
+    for name in ["missing", "no/such/folder", "file/below"]:
+        with pytest.raises(FileNotFoundError):
+            store.read(name)
+        with pytest.raises(FileNotFoundError):
+            store.open(name)
+        assert store.stat(name) is None
+    with pytest.raises(FileNotFoundError):
+        store.link("missing", "target")
+
+
+def test_create_is_exclusive(store: Store) -> None:
+    assert store.create("deep/new", b"first") is True
+    assert store.create("deep/new", b"second") is False
+    assert store.read("deep/new") == b"first"
+    assert listed(store) == {"deep/new": 5}
+
+
+def test_link_is_idempotent_and_never_replaces(store: Store) -> None:
+    store.write("old/a", b"bytes")
+    store.write("other", b"BYTES")
+    store.link("old/a", "new/deep/a")
+    store.link("old/a", "new/deep/a")
+    store.sync("new/deep")
+    assert store.read("new/deep/a") == b"bytes"
+    with pytest.raises(StorageError, match="already holds other bytes"):
+        store.link("other", "new/deep/a")
+    store.delete("old/a")
+    assert store.read("new/deep/a") == b"bytes"
+
+
+@pytest.mark.parametrize("path", ["", "/etc/passwd", "../up", "a/../../up", "a\0b"])
+def test_paths_cannot_leave_the_root(store: Store, path: str) -> None:
+    with pytest.raises(StorageError, match="no object name"):
+        store.read(path)
+    with pytest.raises(StorageError, match="no object name"):
+        store.write(path, b"")
+
+
+def test_a_store_pickles_before_and_after_use(store: Store) -> None:
+    store.write("a", b"1")
+    again = pickle.loads(pickle.dumps(store))
+    assert again.read("a") == b"1"
+    assert again.address == store.address
+
+
+def test_a_fresh_object_has_no_validator_and_a_settled_one_has(store: Store) -> None:
+    store.write("a", b"1")
+    fresh = store.stat("a")
+    assert fresh is not None
+    assert fresh.validator is None
+    time.sleep(0.03)
+    settled = store.stat("a")
+    assert settled is not None
+    assert settled.validator is not None
+    assert next(iter(store.list()))[0].validator == settled.validator
+    store.write("a", b"2")
+    time.sleep(0.03)
+    changed = store.stat("a")
+    assert changed is not None
+    assert changed.validator not in (None, settled.validator)
+
+
+def test_touch_renews_the_modification_time(store: Store) -> None:
+    store.write("a", b"1")
+    before = store.stat("a")
+    time.sleep(0.03)
+    store.touch("a")
+    after = store.stat("a")
+    assert before is not None
+    assert after is not None
+    assert before.modified is not None
+    assert after.modified is not None
+    assert after.modified > before.modified
+
+
+def test_a_source_is_a_folder_or_one_object(store: Store) -> None:
+    store.write("folder/one.md", b"1")
+    folder, name = open_source(store.child("folder"))
+    assert (listed(folder), name) == ({"one.md": 1}, None)
+    folder, name = open_source(store.child("folder/one.md"))
+    assert (folder.read("one.md"), name) == (b"1", "one.md")
+
+
+def test_a_store_works_in_a_forked_child() -> None:
+    store = open_store(f"memory://{uuid.uuid4().hex}")
+    store.write("a", b"1")
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=lambda: queue.put(store.read("a")))
+    child.start()
+    assert queue.get(timeout=20) == b"1"
+    child.join()
+
+
+def test_other_protocols_cannot_create() -> None:
+    store = open_store("http://localhost/x")
+    with pytest.raises(StorageError, match="no exclusive create"):
+        store.create("a", b"")
+
+
+def test_an_unknown_protocol_is_a_storage_error() -> None:
+    with pytest.raises(StorageError, match="nonsense://x: cannot be opened"):
+        list(open_store("nonsense://x").list())
+
+
+def test_options_are_not_shown() -> None:
+    assert "hunter2" not in repr(open_store("s3://bucket/x", {"s3": {"secret": "hunter2"}}))
+
+
+def test_a_relative_address_survives_a_change_of_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("1")
+    monkeypatch.chdir(tmp_path)
+    store = open_store("docs")
+    monkeypatch.chdir(os.sep)
+    assert store.read("a.md") == b"1"
