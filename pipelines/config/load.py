@@ -1,0 +1,282 @@
+"""A configuration file as a `Config`: read strictly, checked whole, before anything else is touched."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import chunkers
+from chunkers.errors import OptionError
+from pipelines.config import addresses
+from pipelines.config.model import (
+    DECODE_ERRORS,
+    EVERYTHING,
+    FORMATS,
+    LATER_FORMATS,
+    METADATA_VALUES,
+    MIB,
+    RUNNERS,
+    SNAPSHOTS,
+    TASK_BYTES,
+    Config,
+    Decoding,
+    Gates,
+    Guard,
+    Hidden,
+    Limits,
+    Output,
+    Source,
+    Tokens,
+)
+from pipelines.config.reader import Section
+from pipelines.config.rules import option_error, read_chunking
+from pipelines.config.tree import KeyPath, Tree, parse, show
+from pipelines.errors import ConfigError
+from pipelines.globs import compile_globs
+
+
+def keys_of(record: type) -> tuple[str, ...]:
+    """The keys of a section are the fields of its record."""
+    return tuple(field.name for field in fields(record) if field.init)
+
+
+TOP_KEYS = ("name", "source", "chunking", "tokens", "output", "guard", "gates", "storage", "beam", "metadata_values")
+BEAM_KEYS = ("runner",)
+MIN_TASK_BYTES = 1024
+MAX_TASK_BYTES = 512 * MIB
+
+
+def load_config(path: str | os.PathLike[str], environment: Mapping[str, str] | None = None) -> Config:
+    """Read and check the configuration at the local `path`.
+
+    `environment` (default: the process's) gives the variables of `${NAME}` in addresses. Every refusal is a ConfigError
+    that names file, line and key; strategies are built once, so wrong options are found here and not in the run.
+    """
+    file = os.fspath(path)
+    try:
+        data = Path(file).read_bytes()
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", file=file) from None
+    return config_from(parse(data, file), os.environ if environment is None else environment)
+
+
+def config_from(tree: Tree, environment: Mapping[str, str]) -> Config:
+    """The configuration in a parsed file."""
+    if tree.root is None:
+        raise ConfigError("is empty; it needs at least the keys source and output", file=tree.file)
+    top = Section(tree, (), tree.root, TOP_KEYS)
+    _refuse_misplaced_variables(tree)
+    sources = _sources(top, environment)
+    output = _output(top, environment)
+    _refuse_overlap(tree, sources, output)
+    notes: list[str] = []
+    default, rules = read_chunking(top, notes)
+    return Config(
+        name=top.text("name", Path(tree.file).stem),
+        sources=sources,
+        default=default,
+        rules=rules,
+        tokens=_tokens(top),
+        output=output,
+        guard=_guard(top),
+        gates=_gates(top),
+        storage=_storage(top, sources, output),
+        beam=_beam(top),
+        metadata_values=top.choice("metadata_values", METADATA_VALUES, "typed"),
+        warnings=tuple(notes),
+    )
+
+
+def _sources(top: Section, environment: Mapping[str, str]) -> tuple[Source, ...]:
+    if not top.has("source"):
+        raise top.tree.error((), "the key 'source' is missing; it lists the folders to read")
+    value = top.values["source"]
+    if not isinstance(value, list) or not value:
+        raise top.error(
+            "source",
+            f"is {'an empty list' if value == [] else show(value)}; it must be a list of sources, each '- path: …'",
+        )
+    tree = top.tree
+    return tuple(
+        _source(Section(tree, ("source", number), item, (*keys_of(Source), "columns")), environment)
+        for number, item in enumerate(value)
+    )
+
+
+def _source(section: Section, environment: Mapping[str, str]) -> Source:
+    if section.has("columns"):
+        raise section.error(
+            "columns", "describes records of containers, which this version does not read yet; remove it"
+        )
+    if section.values.get("format") in LATER_FORMATS:
+        raise section.error(
+            "format",
+            f"is {section.values['format']!r}, which this version does not read yet; it must be {' or '.join(FORMATS)}",
+        )
+    include = section.globs("include", EVERYTHING)
+    if not include:
+        raise section.error("include", 'is an empty list, which selects nothing; write ["**"] for everything')
+    return Source(
+        path=_address(section, "path", environment),
+        include=include,
+        exclude=section.globs("exclude", ()),
+        id_prefix="" if section.values.get("id_prefix") == "" else section.text("id_prefix", ""),
+        format=section.choice("format", FORMATS, "auto"),
+        decoding=_decoding(section),
+    )
+
+
+def _decoding(section: Section) -> Decoding:
+    if not section.has("decoding"):
+        return Decoding()
+    inner = section.section("decoding", keys_of(Decoding))
+    encoding = inner.text("encoding") if inner.values.get("encoding") is not None else None
+    if encoding is not None and not _is_text_encoding(encoding):
+        raise inner.error(
+            "encoding",
+            f"is {show(encoding)}, which Python cannot decode; "
+            "it must be null (detect) or a name like utf-8, gb18030, cp1252",
+        )
+    return Decoding(encoding=encoding, errors=inner.choice("errors", DECODE_ERRORS, "strict"))
+
+
+def _is_text_encoding(name: str) -> bool:
+    try:
+        b"".decode(name)  # refuses codecs that are not text (base64, rot13), which codecs.lookup() finds
+    except (LookupError, ValueError):
+        return False
+    return True
+
+
+def _tokens(top: Section) -> Tokens | None:
+    if top.values.get("tokens") is None:
+        return None
+    section = top.section("tokens", keys_of(Tokens))
+    name = section.text("encoding_name")
+    try:
+        chunkers.build("token", encoding_name=name)
+    except OptionError as error:
+        raise option_error(top.tree, ("tokens",), error) from error
+    return Tokens(encoding_name=name)
+
+
+def _output(top: Section, environment: Mapping[str, str]) -> Output:
+    if not top.has("output"):
+        raise top.tree.error((), "the key 'output' is missing; output.path is the folder of the table")
+    section = top.section("output", keys_of(Output))
+    if section.values.get("snapshot") == "referenced":
+        raise section.error("snapshot", "is 'referenced', which this version does not write yet; it must be folder")
+    return Output(
+        path=_address(section, "path", environment),
+        snapshot=section.choice("snapshot", SNAPSHOTS, "folder"),
+        task_bytes=section.size("task_bytes", TASK_BYTES, at_least=MIN_TASK_BYTES, at_most=MAX_TASK_BYTES),
+    )
+
+
+def _guard(top: Section) -> Guard:
+    if not top.has("guard"):
+        return Guard()
+    section = top.section("guard", keys_of(Guard))
+    usual = Guard()
+    return Guard(
+        documents=section.whole("documents", usual.documents, at_least=0),
+        percent=section.percent("percent", usual.percent),
+    )
+
+
+def _gates(top: Section) -> Gates | None:
+    if not top.has("gates"):
+        return None
+    section = top.section("gates", keys_of(Gates))
+    inner = section.section("failed_documents", keys_of(Limits))
+    limits = Limits(soft=inner.share("soft"), hard=inner.share("hard"))
+    if limits.soft is None and limits.hard is None:
+        raise section.error("failed_documents", "sets no limit; it must have soft, hard or both")
+    if limits.soft is not None and limits.hard is not None and limits.soft >= limits.hard:
+        raise inner.error("soft", f"is {limits.soft:g}% but hard is {limits.hard:g}%; soft must be below hard")
+    return Gates(failed_documents=limits)
+
+
+def _storage(top: Section, sources: tuple[Source, ...], output: Output) -> Hidden:
+    if not top.has("storage"):
+        return Hidden()
+    used = sorted({addresses.protocol_of(address) for address in (*(source.path for source in sources), output.path)})
+    value = top.values["storage"]
+    if not isinstance(value, dict):
+        raise top.error(
+            "storage",
+            f"is {'a list' if isinstance(value, list) else 'a plain value'}; "
+            "it must map protocols (s3, gs, …) to their options",
+        )
+    for protocol, options in value.items():
+        path: KeyPath = ("storage", protocol)
+        if addresses.protocol_of(f"{protocol}://") not in used:
+            raise top.tree.error(path, f"is not the protocol of any address here; addresses use: {', '.join(used)}")
+        if not isinstance(options, dict):
+            raise top.tree.error(path, "must be a mapping of fsspec options")
+    return Hidden(value)
+
+
+def _beam(top: Section) -> Mapping[str, Any]:
+    if not top.has("beam"):
+        return {}
+    section = top.section("beam", BEAM_KEYS)
+    runner = section.text("runner")
+    if runner not in RUNNERS:
+        raise section.error(
+            "runner", f"is {show(runner)}, which this version does not run on yet; it must be {' or '.join(RUNNERS)}"
+        )
+    return {"runner": runner}
+
+
+def _address(section: Section, key: str, environment: Mapping[str, str]) -> str:
+    text = section.text(key)
+    try:
+        address = addresses.expand(text, environment)
+    except addresses.AddressError as error:
+        raise section.error(key, str(error)) from None
+    return section.printable(key, address)
+
+
+def _refuse_misplaced_variables(tree: Tree) -> None:
+    """`${NAME}` outside an address would be taken literally, in `storage` with a confusing login failure."""
+    for path, value in tree.walk():
+        if path[-1:] == ("path",) or path[:1] == ("chunking",) or not isinstance(value, str):
+            continue
+        if re.search(r"\$\{", value):
+            hint = "; let fsspec's own environment variables carry credentials" if path[:1] == ("storage",) else ""
+            raise tree.error(path, f"has ${{…}}, which is expanded in addresses (path) only{hint}")
+
+
+def _refuse_overlap(tree: Tree, sources: tuple[Source, ...], output: Output) -> None:
+    """Neither may the table be read as documents, nor may it be written over them."""
+    for number, source in enumerate(sources):
+        inside = addresses.below(output.path, source.path)
+        if inside == "":
+            raise tree.error(
+                ("output", "path"),
+                f"is {show(output.path)}, the folder of source[{number}]; the table needs a folder of its own",
+            )
+        if inside is not None and not _excludes(source, inside):
+            raise tree.error(
+                ("output", "path"),
+                f"is {show(output.path)}, inside source[{number}] ({show(source.path)}), so the next run would "
+                f"read the table as documents; move it, or add {show(inside + '/**')} to "
+                f"source[{number}].exclude",
+            )
+        if addresses.below(source.path, output.path):
+            raise tree.error(
+                ("source", number, "path"),
+                f"is {show(source.path)}, inside output.path ({show(output.path)}); "
+                "documents may not lie in the table's folder",
+            )
+
+
+def _excludes(source: Source, folder: str) -> bool:
+    """Whether `exclude` covers everything below `folder` of the source."""
+    excluded = compile_globs(source.exclude)
+    return excluded.matches(f"{folder}/chunks/x/part-0.parquet") and excluded.matches(f"{folder}/runs/x.json")

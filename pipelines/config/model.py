@@ -1,0 +1,157 @@
+"""The configuration as frozen records. `load.py` makes them from YAML; tests and callers may build them directly.
+
+Every default lives here. Byte sizes are whole bytes, percentages are 0-100.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pipelines.globs import Globs, compile_globs
+
+MIB = 1024 * 1024
+TASK_BYTES = 16 * MIB
+EVERYTHING = ("**",)
+
+Format = Literal["auto", "text"]
+FORMATS: tuple[str, ...] = ("auto", "text")
+LATER_FORMATS: tuple[str, ...] = ("jsonl", "csv", "tsv", "parquet", "records")
+"""Named in the design, not read by this version."""
+
+DecodeErrors = Literal["strict", "replace"]
+DECODE_ERRORS: tuple[str, ...] = ("strict", "replace")
+MetadataValues = Literal["typed", "strings"]
+METADATA_VALUES: tuple[str, ...] = ("typed", "strings")
+SNAPSHOTS: tuple[str, ...] = ("folder",)
+RUNNERS: tuple[str, ...] = ("DirectRunner", "FnApiRunner")
+
+
+class Hidden(Mapping[str, Any]):
+    """A mapping whose values never show in a repr, a log or a traceback: it may hold credentials."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, Any] | None = None) -> None:
+        self._values = {
+            key: Hidden(value) if isinstance(value, Mapping) else value for key, value in (values or {}).items()
+        }
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        shown = {key: value if isinstance(value, Hidden) else "***" for key, value in self._values.items()}
+        return repr(shown)
+
+    def reveal(self) -> dict[str, Any]:
+        """The plain values, for the call that needs them."""
+        return {key: value.reveal() if isinstance(value, Hidden) else value for key, value in self._values.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoding:
+    """How bytes become text. `encoding` None: detected per document."""
+
+    encoding: str | None = None
+    errors: DecodeErrors = "strict"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One folder or object to read documents from. Globs match the path below `path` (docs/configuration.md)."""
+
+    path: str
+    include: tuple[str, ...] = EVERYTHING
+    exclude: tuple[str, ...] = ()
+    id_prefix: str = ""
+    format: Format = "auto"
+    decoding: Decoding = field(default_factory=Decoding)
+    _included: Globs = field(init=False, repr=False, compare=False)
+    _excluded: Globs = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_included", compile_globs(self.include))
+        object.__setattr__(self, "_excluded", compile_globs(self.exclude))
+
+    def selects(self, path: str) -> bool:
+        """Whether the object at `path` below the source is one of its documents."""
+        return self._included.matches(path) and not self._excluded.matches(path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One strategy with all its options. `match` is a glob on document ids; None is the default rule."""
+
+    strategy: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    match: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """Which tokenizer fills `token_count`."""
+
+    encoding_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """Where the table is, and how much input one shard takes."""
+
+    path: str
+    snapshot: Literal["folder"] = "folder"
+    task_bytes: int = TASK_BYTES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """Deletions are withheld when more than `documents` *and* more than `percent` of a source would vanish."""
+
+    documents: int = 10
+    percent: float = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Percentages of the listed documents; a gate trips *above* its limit. None: no such limit."""
+
+    soft: float | None = None
+    hard: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gates:
+    """Quality gates of a run: a soft one fails the command after publishing, a hard one publishes nothing."""
+
+    failed_documents: Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Everything a run depends on. `warnings` are sentences worth showing (one documented option wins over another)."""
+
+    name: str
+    sources: tuple[Source, ...]
+    output: Output
+    default: Rule = field(default_factory=lambda: Rule(strategy="auto"))
+    rules: tuple[Rule, ...] = ()
+    tokens: Tokens | None = None
+    metadata_values: MetadataValues = "typed"
+    guard: Guard = field(default_factory=Guard)
+    gates: Gates | None = None
+    storage: Hidden = field(default_factory=Hidden)
+    beam: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def all_rules(self) -> tuple[Rule, ...]:
+        """The rules in order of precedence, the default last: rule indexes point into this."""
+        return (*self.rules, self.default)

@@ -1,0 +1,82 @@
+"""The section `chunking`: which strategy, with which options, for which documents.
+
+Options belong to the strategies. Each rule's strategy is built once, and what the library refuses is given a file,
+a line and a key here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import chunkers
+from chunkers.errors import OptionError
+from pipelines.config.model import Rule
+from pipelines.config.reader import Section, check_glob
+from pipelines.config.tree import KeyPath, Tree, show
+from pipelines.errors import ConfigError
+
+CHUNKING_KEYS = ("default", "rules")
+RULE_KEYS = ("match", "strategy")
+
+
+def read_chunking(top: Section, notes: list[str]) -> tuple[Rule, tuple[Rule, ...]]:
+    """The default rule and the others in order. Warnings of the library are added to `notes`, with their place."""
+    if not top.has("chunking"):
+        return Rule(strategy="auto"), ()
+    section = top.section("chunking", CHUNKING_KEYS)
+    default = Rule(strategy="auto")
+    if section.has("default"):
+        default = _rule(top.tree, ("chunking", "default"), section.values["default"], notes, matches=False)
+    value = section.values.get("rules", [])
+    if not isinstance(value, list):
+        raise section.error("rules", f"is {show(value)}; it must be a list of rules, each '- match: …'")
+    rules = tuple(_rule(top.tree, ("chunking", "rules", n), item, notes, matches=True) for n, item in enumerate(value))
+    _refuse_unreachable(top.tree, rules)
+    return default, rules
+
+
+def _rule(tree: Tree, path: KeyPath, value: Any, notes: list[str], *, matches: bool) -> Rule:
+    known = RULE_KEYS if matches else RULE_KEYS[1:]
+    section = Section(tree, path, value, known, open_ended=True)
+    if not matches and section.has("match"):
+        raise section.error("match", "has no meaning here: the default applies where no rule matches; remove it")
+    match = check_glob(tree, (*path, "match"), section.get("match")) if matches else None
+    strategy = section.text("strategy")
+    options = {key: item for key, item in section.values.items() if key not in RULE_KEYS}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            chunkers.build(strategy, **options)
+        except OptionError as error:
+            raise option_error(tree, path, error) from error
+        except TypeError as error:
+            raise tree.error(path, f"cannot be built: {error}") from error
+    place = f"{tree.file}:{tree.line(path)}"
+    notes.extend(
+        f"{place}: {warning.message}" for warning in caught if warning.category.__module__.startswith("chunkers")
+    )
+    return Rule(match=match, strategy=strategy, options=options)
+
+
+def option_error(tree: Tree, rule: KeyPath, error: OptionError) -> ConfigError:
+    """The library's error with file, line and key. Its message starts with the option where the value is at fault."""
+    message = str(error)
+    if error.name is None:
+        return tree.error(rule, f"cannot be used: {message}")
+    path = (*rule, *error.name.split("."))
+    prefix = f"{error.name} "
+    return tree.error(path, message[len(prefix) :] if message.startswith(prefix) else f"cannot be used: {message}")
+
+
+def _refuse_unreachable(tree: Tree, rules: tuple[Rule, ...]) -> None:
+    seen: dict[str, int] = {}
+    for number, rule in enumerate(rules):
+        earlier = next((n for pattern, n in seen.items() if pattern in ("**", rule.match)), None)
+        if earlier is not None:
+            raise tree.error(
+                ("chunking", "rules", number, "match"),
+                f"is {show(rule.match)}, which never applies: chunking.rules[{earlier}] matches the same "
+                "documents first",
+            )
+        seen[rule.match or ""] = number
