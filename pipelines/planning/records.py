@@ -22,18 +22,21 @@ LISTING = pa.schema(
 """One row per object that a source's globs select, any order. `source` indexes the configured sources, `path` is
 relative to the source's root, `validator` is null where size and time cannot be trusted yet."""
 
-STATE_COLUMNS: tuple[str, ...] = (
-    "id",
-    "uri",
-    "source",
-    "path",
-    "validator",
-    "size",
-    "modified",
-    "fingerprint",
-    "status",
-    "error",
+STATES = pa.schema(
+    [
+        ("id", pa.string()),
+        ("uri", pa.string()),
+        ("source", pa.string()),
+        ("path", pa.string()),
+        ("validator", pa.string()),
+        ("size", pa.int64()),
+        ("modified", pa.timestamp("us", "UTC")),
+        ("fingerprint", pa.string()),
+        ("status", pa.string()),
+        ("error", pa.string()),
+    ]
 )
+STATE_COLUMNS: tuple[str, ...] = tuple(STATES.names)
 """The columns of the documents table that planning reads; the rest (chunk hashes above all) may stay unread."""
 
 PLAN_DOCUMENTS = pa.schema(

@@ -1,0 +1,145 @@
+"""Documents that a source lists: whose id it is, and whether it has to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipelines.documents.failures import TRANSIENT
+from pipelines.planning.records import DUPLICATES, PLAN_DOCUMENTS, PlanSource, Route
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identified:
+    """The listing with ids: `winners` sorted by id, each id once; `losers` (DUPLICATES) made an id that was taken."""
+
+    winners: pa.Table
+    losers: pa.Table
+
+
+def identify(listing: pa.Table, sources: Sequence[PlanSource], old: pa.Table) -> Identified:
+    """Give every listed object its id, `id_prefix` + path. The first source in order keeps an id that several make."""
+    prefixes = pa.array([source.id_prefix for source in sources] or [""], pa.string())
+    ids = listing["path"]
+    if any(source.id_prefix for source in sources):
+        ids = pc.binary_join_element_wise(prefixes.take(listing["source"].combine_chunks()), ids, "")
+    rows = listing.add_column(0, "id", ids)
+    rows = rows.take(pc.sort_indices(rows["id"])).combine_chunks()
+    first = _first_of_each(rows["id"])
+    if not first.all():
+        rows = rows.sort_by([("id", "ascending"), ("source", "ascending")]).combine_chunks()
+        first = _first_of_each(rows["id"])
+    winners = rows.filter(pa.array(first)).combine_chunks()
+    losers = _losers(rows, first)
+    reserved = _reserved(winners, sources, old)
+    if reserved:
+        lost = pc.is_in(winners["id"], value_set=pa.array(list(reserved), pa.string()))
+        kept_uris = pa.array([reserved[id_] for id_ in winners.filter(lost)["id"].to_pylist()], pa.string())
+        losers = pa.concat_tables([losers, _as_losers(winners.filter(lost), kept_uris)])
+        winners = winners.filter(pc.invert(lost)).combine_chunks()
+    return Identified(winners=winners, losers=losers.sort_by([("id", "ascending"), ("source", "ascending")]))
+
+
+def decide_listed(
+    winners: pa.Table, sources: Sequence[PlanSource], route: Route, old: pa.Table, *, full: bool
+) -> pa.Table:
+    """PLAN_DOCUMENTS rows of the listed documents: `keep` or `read`, and why."""
+    ids = winners["id"].combine_chunks()
+    rules = pa.array(route(ids.to_pylist()), pa.int32())
+    fingerprints = _fingerprints(winners["source"].combine_chunks(), rules, sources)
+    before = old.take(pc.index_in(ids, value_set=old["id"].combine_chunks()))
+    source_paths = pa.array([source.path for source in sources] or [""], pa.string()).take(winners["source"])
+    is_new = pc.is_null(before["id"])
+    failed = pc.equal(before["status"], "failed")
+    heals = pc.and_(failed, pc.is_in(before["error"], value_set=pa.array(sorted(TRANSIENT))))
+    trusted = pc.and_(pc.is_valid(winners["validator"]), pc.is_valid(before["validator"]))
+    changed = pc.or_(
+        pc.fill_null(pc.not_equal(winners["validator"], before["validator"]), False),
+        pc.or_(pc.not_equal(winners["uri"], before["uri"]), pc.not_equal(source_paths, before["source"])),
+    )
+    reasons = pc.case_when(
+        pc.make_struct(
+            is_new,
+            heals,
+            changed,
+            pc.fill_null(pc.not_equal(fingerprints, before["fingerprint"]), True),
+            pc.invert(trusted),
+            pa.array(np.full(len(ids), full)),
+            failed,
+        ),
+        "new",
+        "retry",
+        "changed",
+        "rule",
+        "untrusted",
+        "full",
+        "failed",
+        "unchanged",
+    )
+    keeps = pc.is_in(reasons, value_set=pa.array(["failed", "unchanged"]))
+    columns: dict[str, object] = {name: winners[name] for name in ("source", "path", "uri", "size", "modified")}
+    columns |= {"id": ids, "validator": winners["validator"], "rule": rules, "fingerprint": fingerprints}
+    columns |= {"action": pc.if_else(keeps, "keep", "read"), "reason": reasons}
+    return pa.table({name: columns[name] for name in PLAN_DOCUMENTS.names}).cast(PLAN_DOCUMENTS)
+
+
+def _first_of_each(ids: pa.ChunkedArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which rows of sorted `ids` differ from the row above."""
+    first = np.ones(len(ids), dtype=bool)
+    if len(ids) > 1:
+        first[1:] = pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1)).to_numpy(zero_copy_only=False)
+    return first
+
+
+def _losers(rows: pa.Table, first: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> pa.Table:
+    if first.all():
+        return DUPLICATES.empty_table()
+    heads = np.maximum.accumulate(np.where(first, np.arange(len(first)), 0))[~first]
+    lost = rows.filter(pa.array(~first))
+    head = rows.take(pa.array(heads))
+    # A store that pages while it changes may name one object twice; that is no second document.
+    other = pc.or_(pc.not_equal(lost["source"], head["source"]), pc.not_equal(lost["path"], head["path"]))
+    return _as_losers(lost, head["uri"]).filter(other)
+
+
+def _as_losers(rows: pa.Table, kept_uris: pa.Array) -> pa.Table:
+    table = rows.select(["id", "source", "path", "uri"]).append_column("kept_uri", kept_uris)
+    return table.cast(DUPLICATES)
+
+
+def _reserved(winners: pa.Table, sources: Sequence[PlanSource], old: pa.Table) -> Mapping[str, str]:
+    """Ids that belong to an earlier source that could not be listed now, with the object that owns them.
+
+    Without this a night on which the first source is away would hand its documents over to the next one.
+    """
+    if all(source.completed for source in sources):
+        return {}
+    indexes = {id_: row for row, id_ in enumerate(old["id"].to_pylist())}
+    uris, origins, paths = (old[name].combine_chunks() for name in ("uri", "source", "path"))
+    reserved: dict[str, str] = {}
+    for id_, winner in zip(winners["id"].to_pylist(), winners["source"].to_pylist(), strict=True):
+        row = indexes.get(id_)
+        if row is None:
+            continue
+        origin, path = origins[row].as_py(), paths[row].as_py()
+        for source in sources[:winner]:
+            if (
+                not source.completed
+                and source.path == origin
+                and source.id_prefix + path == id_
+                and source.selects(path)
+            ):
+                reserved[id_] = uris[row].as_py()
+                break
+    return reserved
+
+
+def _fingerprints(source: pa.Array, rule: pa.Array, sources: Sequence[PlanSource]) -> pa.Array:
+    width = max((len(source.fingerprints) for source in sources), default=1)
+    flat = [mark for source in sources for mark in (*source.fingerprints, *[None] * (width - len(source.fingerprints)))]
+    codes = pc.add(pc.multiply(source, width), rule)
+    return pa.array(flat or [None], pa.string()).take(codes)
