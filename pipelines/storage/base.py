@@ -30,6 +30,10 @@ class Entry(NamedTuple):
     validator: str | None
 
 
+Page = list[Entry]
+"""Some of the entries of a listing."""
+
+
 class Store(ABC):
     """One folder of one storage system, and all the job ever does to storage.
 
@@ -45,7 +49,7 @@ class Store(ABC):
         return f"{self.address.rstrip('/')}/{path}"
 
     @abstractmethod
-    def list(self, prefix: str = "", skipped: Skipped | None = None) -> Iterator[list[Entry]]:
+    def list(self, prefix: str = "", skipped: Skipped | None = None) -> Iterator[Page]:
         """Pages of every object whose path starts with `prefix`, at any depth, in any order.
 
         Files only. Objects whose name is no valid text, or that are no regular files, are left out and told to

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from pipelines.errors import StorageError
-from pipelines.storage.base import PAGE, Entry, Skipped, Store, check_path, is_text, printable, settled
+from pipelines.storage.base import PAGE, Entry, Page, Skipped, Store, check_path, is_text, printable, settled
 
+Names = list[str]
 TEMPORARY = re.compile(r"\.tmp-rechunk-[0-9a-f]{16}")
 _NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOTSUP}
 
@@ -32,7 +33,7 @@ class LocalStore(Store):
         self.address = os.path.abspath(root)
         self._follow = follow_links
 
-    def list(self, prefix: str = "", skipped: Skipped | None = None) -> Iterator[list[Entry]]:
+    def list(self, prefix: str = "", skipped: Skipped | None = None) -> Iterator[Page]:
         folder, slash, stem = prefix.rpartition("/")
         if folder:
             check_path(folder, self.address)
@@ -41,7 +42,7 @@ class LocalStore(Store):
         except OSError as error:
             raise self._failure(error, "cannot be listed") from error
 
-    def _walk(self, folder: str, stem: str, skipped: Skipped) -> Iterator[list[Entry]]:
+    def _walk(self, folder: str, stem: str, skipped: Skipped) -> Iterator[Page]:
         try:
             info = os.stat(self._path(folder))
         except FileNotFoundError:
@@ -50,7 +51,9 @@ class LocalStore(Store):
             raise
         now = time.time_ns()
         seen = {(info.st_dev, info.st_ino)}
-        pending, links, page = [folder], [], []
+        pending = [folder]
+        links: Names = []
+        page: Page = []
         while pending or links:
             if pending:
                 parent = pending.pop()

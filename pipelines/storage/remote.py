@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import fsspec
 
 from pipelines.errors import StorageError
-from pipelines.storage.base import PAGE, Entry, Skipped, Store, check_path, is_text, printable, settled
+from pipelines.storage.base import PAGE, Entry, Page, Skipped, Store, check_path, is_text, printable, settled
 
 _MEMORY = threading.Lock()
 """Makes `memory://` check and store in one step. Other processes have other memories anyway."""
@@ -34,7 +34,7 @@ class FsspecStore(Store):
         self._options = dict(options or {})
         self._connection: tuple[int, Any, str] | None = None
 
-    def list(self, prefix: str = "", skipped: Skipped | None = None) -> Iterator[list[Entry]]:
+    def list(self, prefix: str = "", skipped: Skipped | None = None) -> Iterator[Page]:
         files, root = self._connected()
         folder = prefix.rpartition("/")[0]
         if folder:
@@ -43,7 +43,7 @@ class FsspecStore(Store):
             found = files.find(self._key(folder) if folder else root, detail=True, withdirs=False)
         now = time.time_ns()
         base = f"{root}/" if root else ""
-        page = []
+        page: Page = []
         for name, info in found.items():
             path = name[len(base) :]
             # A "directory marker" is an object whose name ends in a slash, or the folder's own name.
@@ -168,19 +168,24 @@ class MemoryStore(FsspecStore):
 
     def _entry(self, path: str, info: Mapping[str, Any], now: int) -> Entry:
         stored = self._connected()[0].store.get(info["name"])
-        modified = _nanoseconds(stored.modified) if stored is not None else now
+        modified = _since_epoch(stored.modified) if stored is not None else now
         validator = f"{info['size']}-{modified}" if settled(modified, now) else None
         return Entry(path, int(info["size"]), modified, validator)
 
 
 def _nanoseconds(when: Any) -> int | None:
+    """UTC nanoseconds of the forms in which backends give a time; None for one that is none of them."""
+    if isinstance(when, int | float):
+        return int(when * 1_000_000_000)
     if isinstance(when, str):
         try:
             when = datetime.datetime.fromisoformat(when)
         except ValueError:
             return None
-    if isinstance(when, datetime.datetime):
-        if when.tzinfo is None:
-            when = when.replace(tzinfo=datetime.UTC)
-        return (when - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)) // datetime.timedelta(microseconds=1) * 1000
-    return int(when * 1_000_000_000) if isinstance(when, int | float) else None
+    return _since_epoch(when) if isinstance(when, datetime.datetime) else None
+
+
+def _since_epoch(when: datetime.datetime) -> int:
+    aware = when if when.tzinfo is not None else when.replace(tzinfo=datetime.UTC)
+    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+    return (aware - epoch) // datetime.timedelta(microseconds=1) * 1000
