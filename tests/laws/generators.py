@@ -1,0 +1,248 @@
+"""Documents for the laws: hypothesis strategies over many scripts, and inputs that are made to hurt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from hypothesis import strategies as st
+
+TONGUES = """
+the quick brown fox jumps over a lazy dog Dr. e.g. 3.14 U.S. naïve Straße x = y+1; don't well-known
+今天天气很好 我们去公园散步 員工 第三條 测试 東京は、日本の首都です データ ひらがな ｶﾅ コーヒー 々
+대한민국 서울 한국어 각 ภาษาไทย กำลัง น้ำ ที่ क्षत्रिय हिन्दी नमस्ते स्त्री
+السلام عليكم مرحبا ١٢٣ שלום Привет мир Ελληνικά ქართული
+👍🏽 🇹🇼🇯🇵 🇹🇼🇯🇵🇰 1️⃣ ❤️ 😀
+"""
+WORDS = [
+    *TONGUES.split(),
+    "👩\u200d👩\u200d👧\u200d👦",
+    "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+    "e\u0301a\u0308",
+    "Z\u0351\u036b\u0343",
+    "\u0301" * 3,
+    "x" + "\u0302" * 70,
+    "<|endoftext|>",
+]
+SPACES = [
+    " ",
+    " ",
+    " ",
+    "  ",
+    "\n",
+    "\n\n",
+    "\n\n\n",
+    "\r\n",
+    "\r\n\r\n",
+    "\r",
+    "\t",
+    "\u3000",
+    "\xa0",
+    "\n    ",
+    " \n \n ",
+]
+RARE_SPACES = ["\x0b", "\x0c", "\x85", "\u2028", "\u2029", "\u200b", "\x1c", "\n\r", "\r\r\n", "\u180e", " \u0301"]
+MARKS = [
+    ". ",
+    "! ",
+    "? ",
+    "。",
+    "！？",
+    "。」",
+    "；",
+    "…",
+    "，",
+    "、",
+    ", ",
+    "; ",
+    ": ",
+    "।",
+    "؟ ",
+    ".",
+    "…… ",
+    ")",
+    "(",
+    "「",
+    "」",
+]
+ODD = [
+    "\x00",
+    "\ud800",
+    "\udfff",
+    "\ud83d\ude00",
+    "\ufeff",
+    "\ufffd",
+    "\u200d",
+    "\u200c",
+    "\ufe0f",
+    "\u0600",
+    "\U000e0001",
+    "龘靐齉爩",
+]
+
+pieces = st.one_of(
+    st.sampled_from(WORDS),
+    st.sampled_from(WORDS),
+    st.sampled_from(SPACES),
+    st.sampled_from(SPACES),
+    st.sampled_from(MARKS),
+    st.sampled_from(RARE_SPACES + ODD),
+    st.integers(1, 200).map(lambda n: "a" * n),
+    st.integers(1, 80).map(lambda n: "漢" * n),
+    st.text(st.characters(exclude_categories=()), max_size=6),
+)
+"""Short pieces of text of every kind, lone surrogates included."""
+
+
+def texts(max_pieces: int = 60) -> st.SearchStrategy[str]:
+    """Text documents: pieces in a row, some of them repeated so that chunks look alike."""
+    run = st.lists(pieces, max_size=max_pieces).map("".join)
+    again = st.tuples(st.lists(pieces, min_size=1, max_size=8).map("".join), st.integers(1, 25)).map(
+        lambda pair: pair[0] * pair[1]
+    )
+    return st.one_of(run, run, again, st.tuples(run, again, run).map("".join))
+
+
+def lines(piece: st.SearchStrategy[str], most: int) -> st.SearchStrategy[str]:
+    return st.lists(piece, min_size=1, max_size=most).map(
+        lambda found: " ".join(found).replace("\n", " ").replace("\r", " ")
+    )
+
+
+sentence = lines(st.sampled_from(WORDS + MARKS), 12)
+title = lines(st.sampled_from(WORDS), 4)
+code_line = st.sampled_from(
+    [
+        "def a(x):",
+        "    return x",
+        "# not a heading",
+        "x = 1",
+        "",
+        "}",
+        "\tfoo();",
+        "if (a) {",
+        "class A:",
+        "    '''doc'''",
+        "    # 注释：你好",
+    ]
+)
+code_lines = st.lists(code_line, max_size=12).map("\n".join)
+fence = st.sampled_from(["```", "````", "~~~", "~~~~~"])
+blocks = st.one_of(
+    st.tuples(st.integers(1, 6), title).map(lambda pair: "#" * pair[0] + " " + pair[1]),
+    st.tuples(st.integers(1, 6), title).map(lambda pair: "#" * pair[0] + " " + pair[1] + " " + "#" * pair[0]),
+    st.tuples(title, st.sampled_from(["===", "---"])).map(lambda pair: pair[0] + "\n" + pair[1]),
+    st.lists(sentence, min_size=1, max_size=5).map("\n".join),
+    st.lists(sentence, min_size=1, max_size=5).map(" ".join),
+    st.tuples(fence, st.sampled_from(["", "py", "md"]), code_lines).map(lambda f: f"{f[0]}{f[1]}\n{f[2]}\n{f[0]}"),
+    st.tuples(fence, code_lines).map(lambda f: f"{f[0]}\n{f[1]}"),
+    code_lines.map(lambda text: "\n".join("    " + line for line in text.split("\n"))),
+    st.lists(sentence, min_size=1, max_size=5).map(lambda items: "\n".join("- " + item for item in items)),
+    st.lists(sentence, min_size=1, max_size=4).map(
+        lambda items: "\n".join(f"{n}. {item}\n\n   # in a list" for n, item in enumerate(items, 1))
+    ),
+    st.lists(sentence, min_size=1, max_size=4).map(
+        lambda items: "> # quoted\n" + "\n".join("> " + item for item in items)
+    ),
+    st.lists(title, min_size=1, max_size=8).map(
+        lambda rows: "| a | b |\n|---|---|\n" + "\n".join(f"| {row} | 1 |" for row in rows)
+    ),
+    st.just("<!-- comment\n# not a heading\n-->"),
+    st.just("<div>\n# not a heading\n</div>"),
+    st.just("$$\n# x\n$$"),
+    st.just("***"),
+    st.just("[link]: http://example.com"),
+    st.just("#no space"),
+    st.just("#"),
+)
+front_matter = st.sampled_from(
+    [
+        "",
+        "",
+        "---\ntitle: T\ntags: [a, b]\n---\n",
+        "+++\ntitle = 'T'\n+++\n",
+        "---\n\nnot: front matter\n---\n",
+        "---\nopen: true\n",
+    ]
+)
+line_ends = st.sampled_from(["\n", "\n", "\n", "\r\n", "\r"])
+gaps = st.sampled_from(["\n\n", "\n\n", "\n\n", "\n", "\n\n\n\n"])
+
+
+@st.composite
+def markdowns(draw: st.DrawFn, max_blocks: int = 14) -> str:
+    """Markdown documents of whole blocks, with any line end."""
+    found = draw(st.lists(st.tuples(blocks, gaps), max_size=max_blocks))
+    text = draw(front_matter) + "".join(block + gap for block, gap in found)
+    return text.replace("\n", draw(line_ends))
+
+
+def codes(max_lines: int = 60) -> st.SearchStrategy[str]:
+    """Lines that look like source code."""
+    return st.lists(st.one_of(code_line, code_line, sentence), max_size=max_lines).map("\n".join)
+
+
+DOCUMENTS: dict[str, Callable[[], st.SearchStrategy[str]]] = {
+    "txt": texts,
+    "cjk": texts,
+    "md": lambda: st.one_of(markdowns(), markdowns(), texts()),
+    "code": lambda: st.one_of(codes(), texts()),
+}
+
+PATHOLOGICAL: dict[str, Callable[[int], str]] = {
+    "blank lines": lambda n: "\n" * n,
+    "blank lines around a word": lambda n: "\n" * n + "word" + "\n" * n,
+    "spaces": lambda n: " " * n,
+    "spaces around words": lambda n: "a" + " " * n + "b" + " " * n,
+    "carriage returns": lambda n: "\r" * n,
+    "crlf": lambda n: "\r\n" * n,
+    "blank CRLF lines and words": lambda n: "w\r\n\r\n" * n,
+    "one long line": lambda n: ("lorem ipsum dolor sit amet " * (n // 27 + 1))[:n],
+    "one long line of sentences": lambda n: "Lorem ipsum, dolor. " * (n // 20 + 1),
+    "brackets": lambda n: "[" * n,
+    "one letter": lambda n: "a" * n,
+    "full stops": lambda n: "." * n,
+    "ideographic stops": lambda n: "。" * n,
+    "abbreviations": lambda n: "e.g. " * n,
+    "unpunctuated CJK": lambda n: ("员工在同一公司服务满六个月" * (n // 13 + 1))[:n],
+    "rare CJK": lambda n: "龘靐齉爩" * (n // 4 + 1),
+    "Thai": lambda n: "ภาษาไทยง่าย" * (n // 11 + 1),
+    "headings": lambda n: "# a\n" * n,
+    "headings and bodies": lambda n: "## a\n\nb\n\n" * n,
+    "deep headings": lambda n: "".join("#" * (i % 6 + 1) + f" h{i}\n\ntext\n\n" for i in range(n)),
+    "setext": lambda n: "a\n=\n" * n,
+    "combining marks": lambda n: "\u0301" * n,
+    "letters with marks": lambda n: ("e" + "\u0301" * 40) * (n // 40 + 1),
+    "flags": lambda n: "\U0001f1f9\U0001f1fc" * (n // 2 + 1),
+    "odd flags": lambda n: "\U0001f1f9" * (n | 1),
+    "families": lambda n: "👩\u200d👩\u200d👧\u200d👦" * (n // 7 + 1),
+    "joined without end": lambda n: "👩\u200d" * n,
+    "Indic conjuncts": lambda n: "क्" * n,
+    "Hangul jamo": lambda n: "ᄀ" * n,
+    "lone surrogates": lambda n: "\ud800" * n,
+    "NUL": lambda n: "\0" * n,
+    "rows": lambda n: "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * n,
+    "one wide row": lambda n: "|" + " a |" * n + "\n|" + "---|" * n + "\n|" + " 1 |" * n,
+    "open fence": lambda n: "```\n" + "x\n" * n,
+    "fences": lambda n: "```\nx\n```\n" * n,
+    "quotes": lambda n: "> " * n + "a",
+    "quoted lines": lambda n: "> a\n" * n,
+    "items": lambda n: "- a\n" * n,
+    "nested items": lambda n: "".join("  " * (i % 40) + "- a\n" for i in range(n)),
+    "open tags": lambda n: "<div>\n" * n,
+    "open comment": lambda n: "<!-- " * n,
+    "backticks": lambda n: "`" * n,
+    "backtick lines": lambda n: "`a\n" * n,
+    "stars": lambda n: "*" * n,
+    "front matter only": lambda n: "---\n" + "a: b\n" * n + "---\n",
+    "open front matter": lambda n: "---\n" + "a: b\n" * n,
+    "math": lambda n: "$$\n" * n,
+    "repeated sentence": lambda n: "Stay calm and carry on. " * (n // 24 + 1),
+    "JSON": lambda n: json.dumps({f"key {i}": [i, str(i)] for i in range(n // 20 + 1)}),
+    "indentation": lambda n: "".join(" " * (i % 60) + "x\n" for i in range(n // 30 + 1)),
+    "functions": lambda n: "def f():\n    return 1\n\n\n" * (n // 24 + 1),
+    "clause marks": lambda n: ",;:" * n,
+    "zero-width spaces": lambda n: "a\u200b" * n,
+    "line separators": lambda n: "a\u2028b\x85c\x0bd\x0c" * (n // 8 + 1),
+}
+"""Inputs that break splitters, by name, each grown with n."""

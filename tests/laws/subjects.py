@@ -1,0 +1,54 @@
+"""Strategies under the laws: building them, the documents of the corpus, and one call that judges a document."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from chunkers import STRATEGIES, Split, build
+from tests.laws.laws import violations
+from tests.laws.table import LISTED, Listed, Options
+
+CORPUS = Path(os.environ.get("RECHUNK_CORPUS", Path(__file__).parents[3] / "shared" / "corpus"))
+REGISTERED = [listed for listed in LISTED if listed.strategy in STRATEGIES]
+SUBJECTS = [(listed, options) for listed in REGISTERED for options in listed.options]
+
+
+def named(value: Any) -> str:
+    """The id of a test: the strategy, or its options as they would be written."""
+    if isinstance(value, Listed):
+        return value.strategy
+    if isinstance(value, dict):
+        return ",".join(f"{key}={getattr(item, '__name__', item)}" for key, item in value.items()) or "defaults"
+    return str(value)
+
+
+def split(listed: Listed, options: Options, document: str, path: str | None = None) -> Split:
+    return built(listed.strategy, tuple(options.items())).split(document, path=path)
+
+
+def judge(listed: Listed, options: Options, document: str, path: str | None = None) -> list[str]:
+    """What is wrong with what the strategy makes of the document; determinism of two calls included."""
+    made = split(listed, options, document, path)
+    found = violations(document, made, listed.promise(options, made), listed.exempt)
+    if split(listed, options, document, path) != made:
+        found.append("determinism: two calls differ")
+    return found
+
+
+def built(strategy: str, options: tuple[tuple[str, Any], ...]) -> Any:
+    return build(strategy, **dict(options))
+
+
+def documents(kind: str, step: int = 1) -> Iterator[tuple[str, str]]:
+    """(path, decoded text) of the corpus files of a kind, every `step`-th of them."""
+    for path in sorted((CORPUS / kind).iterdir())[::step]:
+        yield path.name, read(path)
+
+
+@functools.lru_cache(maxsize=2048)
+def read(path: Path) -> str:
+    return path.read_bytes().decode("utf-8-sig", "replace")

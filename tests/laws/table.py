@@ -1,0 +1,190 @@
+"""Which strategies go through the battery, with which options, on which documents. A new strategy is one entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from chunkers.records import Split
+from tests.laws import measuring
+from tests.laws.laws import Promise
+
+Options = Mapping[str, Any]
+PLAIN = ("txt", "cjk", "md", "code")
+UNITS: dict[str, Callable[[str], int]] = {
+    "characters": measuring.characters,
+    "words": measuring.words,
+    "bytes": measuring.utf8_bytes,
+}
+SIZES: tuple[Options, ...] = (
+    {},
+    {"max_size": 80, "overlap": 0},
+    {"max_size": 80, "overlap": 25},
+    {"max_size": 500},
+    {"max_size": 7, "overlap": 3},
+    {"max_size": 1, "overlap": 0},
+    {"max_size": 12, "overlap": 4, "unit": "words"},
+    {"max_size": 64, "overlap": 20, "unit": "bytes"},
+    {"max_size": 16, "overlap": 5, "unit": "tokens"},
+    {"max_size": 60, "overlap": 10, "length_function": measuring.utf16},
+    {"max_size": 200, "overlap": 20, "max_tokens": 12},
+    {"max_size": 80, "overlap": 0, "strip_whitespace": False},
+    {"max_size": 80, "overlap": 20, "strip_whitespace": False},
+)
+"""What every strategy that cuts by size must bear."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One strategy of the battery.
+
+    `kinds` are folders of the corpus and keys of `generators.DOCUMENTS`; `exempt` names laws with the reason why they
+    do not apply; `drops` are the kinds of text its options may leave out. `promise` overrides what options promise.
+    """
+
+    strategy: str
+    options: tuple[Options, ...] = SIZES
+    kinds: tuple[str, ...] = PLAIN
+    exempt: Mapping[str, str] = field(default_factory=dict)
+    drops: Callable[[Options], frozenset[str]] = lambda options: frozenset()
+    unit: str = "characters"
+    default_overlap: int = 50
+    overlap_at_words: bool = True
+    keeps_indentation: Callable[[Options], bool] = lambda options: False
+    section_levels: Callable[[Options], tuple[int, ...] | None] = lambda options: None
+    headings_stay: Callable[[Options], bool] = lambda options: True
+    renders: bool = False
+
+    def promise(self, options: Options, split: Split) -> Promise:
+        """What `options` owe. `auto` owes what the strategy that did the work owes."""
+        worker = BY_NAME.get(split.strategy, self) if self.strategy == "auto" else self
+        max_size = options.get("max_size", 4000)
+        overlap = options.get("overlap")
+        if overlap is None:
+            overlap = worker.default_overlap if max_size is not None and max_size >= 100 else 0
+        encoding = options.get("encoding_name", "cl100k_base")
+        unit = options.get("unit", worker.unit)
+        measure = options.get("length_function") or (measuring.tokens(encoding) if unit == "tokens" else UNITS[unit])
+        levels = worker.section_levels(options)
+        return Promise(
+            max_size=max_size,
+            overlap=overlap,
+            measure=measure,
+            max_tokens=options.get("max_tokens"),
+            tokens=measuring.tokens(encoding),
+            strip=options.get("strip_whitespace", True),
+            keeps_indentation=worker.keeps_indentation(options)
+            or (self.strategy == "auto" and worker.strategy == "recursive"),
+            renders=worker.renders,
+            drops=worker.drops(options),
+            overlap_at_words=worker.overlap_at_words and not {"separators", "separator"} & set(options),
+            section_levels=levels,
+            headings_stay=worker.headings_stay(options),
+        )
+
+
+def separators_dropped(options: Options) -> frozenset[str]:
+    named = "separators" in options or "separator" in options
+    return frozenset({"separator"} if named and "separator_position" not in options else ())
+
+
+def markdown_drops(options: Options) -> frozenset[str]:
+    return frozenset(
+        {"front-matter"} | ({"heading"} if "headers" in options and options.get("strip_headers", True) else set())
+    )
+
+
+def markdown_levels(options: Options) -> tuple[int, ...]:
+    if "headers" not in options:
+        return (1, 2, 3, 4, 5, 6)
+    return tuple(len(mark) for mark, _ in options["headers"])
+
+
+HEADERS = [["#", "title"], ["##", "section"]]
+LISTED: tuple[Listed, ...] = (
+    Listed(
+        strategy="recursive",
+        options=(
+            *SIZES,
+            {"max_size": 40, "overlap": 10, "separators": ["\n\n", "\n", "。", " ", ""]},
+            {"max_size": 40, "overlap": 10, "separators": [" "]},
+            {"max_size": 40, "overlap": 0, "separators": ["\n", "。", ""], "separator_position": "end"},
+            {"max_size": 40, "overlap": 12, "separators": [" ", ""], "separator_position": "start"},
+            {"max_size": 40, "overlap": 12, "separators": ["[。!.]", r"(\s)+", ""], "is_separator_regex": True},
+            {
+                "max_size": 80,
+                "overlap": 20,
+                "separators": [r"\b(?=[A-Z])", ""],
+                "is_separator_regex": True,
+                "separator_position": "end",
+            },
+            {"max_size": 80, "overlap": 20, "language": "python"},
+            {"max_size": 120, "overlap": 0, "language": "js"},
+            {"max_size": 80, "overlap": 20, "language": "html"},
+            {"max_size": 80, "overlap": 20, "language": "markdown"},
+        ),
+        drops=separators_dropped,
+        keeps_indentation=lambda options: "language" in options,
+    ),
+    Listed(
+        strategy="character",
+        options=(
+            *SIZES,
+            {"max_size": 40, "overlap": 10, "separator": " "},
+            {"max_size": 40, "overlap": 0, "separator": "", "strip_whitespace": False},
+            {"max_size": 40, "overlap": 10, "separator": "\n", "separator_position": "end"},
+            {
+                "max_size": 40,
+                "overlap": 10,
+                "separator": r"[.。]\s*",
+                "is_separator_regex": True,
+                "separator_position": "start",
+            },
+            {"max_size": 40, "overlap": 10, "separators": ["\n\n", ",", "。"]},
+        ),
+        drops=separators_dropped,
+        overlap_at_words=False,
+    ),
+    Listed(strategy="fixed", overlap_at_words=False),
+    Listed(
+        strategy="token",
+        options=(
+            {},
+            {"max_size": 5, "overlap": 2},
+            {"max_size": 1, "overlap": 0},
+            {"max_size": 3, "overlap": 1, "strip_whitespace": False},
+            {"max_size": 64, "overlap": 16},
+            {"max_size": 64, "overlap": 16, "encoding_name": "o200k_base"},
+            {"max_size": 20, "overlap": 5, "encoding_name": "gpt2"},
+            {"max_size": 20, "overlap": 0, "encoding_name": "p50k_base", "strip_whitespace": False},
+        ),
+        unit="tokens",
+        overlap_at_words=False,
+    ),
+    Listed(
+        strategy="markdown",
+        options=(
+            *SIZES,
+            {"headers": HEADERS},
+            {"headers": HEADERS, "max_size": 80, "overlap": 20},
+            {"headers": HEADERS, "max_size": 80, "overlap": 0, "strip_headers": False},
+            {
+                "headers": [["#", "a"], ["###", "b"], ["######", "c"]],
+                "max_size": 200,
+                "overlap": 30,
+                "strip_headers": False,
+            },
+            {"headers": HEADERS, "max_size": 80, "overlap": 0, "return_each_line": True},
+        ),
+        kinds=("md", "txt", "cjk"),
+        drops=markdown_drops,
+        keeps_indentation=lambda options: True,
+        section_levels=markdown_levels,
+        headings_stay=lambda options: (
+            not options.get("return_each_line") and ("headers" not in options or not options.get("strip_headers", True))
+        ),
+    ),
+    Listed(strategy="auto", options=tuple(o for o in SIZES if set(o) <= {"max_size", "overlap", "max_tokens"})),
+)
+BY_NAME = {listed.strategy: listed for listed in LISTED}

@@ -1,0 +1,181 @@
+"""The laws of chunking, for every strategy that `table` lists."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from chunkers import InvalidOption, OptionError, UnknownOption, build, chunk
+from tests.laws.generators import DOCUMENTS, PATHOLOGICAL
+from tests.laws.measuring import tokens
+from tests.laws.subjects import CORPUS, REGISTERED, SUBJECTS, documents, judge, named, split
+from tests.laws.table import Listed, Options
+
+SLOW_RANDOM = int(os.environ.get("RECHUNK_LAW_EXAMPLES", "2000"))
+every_subject = pytest.mark.parametrize(("listed", "options"), SUBJECTS, ids=named)
+every_strategy = pytest.mark.parametrize("listed", REGISTERED, ids=named)
+needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="no corpus; RECHUNK_CORPUS names its folder")
+
+
+@every_subject
+def test_random_documents(listed: Listed, options: Options) -> None:
+    @settings(derandomize=True, database=None, max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(any_document(listed))
+    def check(document: str) -> None:
+        assert judge(listed, options, document) == []
+
+    check()
+
+
+@every_subject
+def test_pathological_documents_in_small(listed: Listed, options: Options) -> None:
+    wrong = {name: found for name, make in PATHOLOGICAL.items() if (found := judge(listed, options, make(240)))}
+    assert wrong == {}
+
+
+@needs_corpus
+@every_subject
+def test_some_files_of_the_corpus(listed: Listed, options: Options) -> None:
+    files = [file for kind in listed.kinds for file in list(documents(kind, step=150))[:2]]
+    assert {name: wrong for name, text in files if (wrong := judge(listed, options, text[:8000], name))} == {}
+
+
+@every_strategy
+def test_empty_and_blank_documents_give_no_chunk(listed: Listed) -> None:
+    blank = ["", " ", "\n", "\r\n", "\t \n\n \u3000\u2028", "\x0b\x0c\x85"]
+    assert {text: made for text in blank if (made := split(listed, listed.options[0], text).spans)} == {}
+
+
+@every_strategy
+def test_chunks_are_numbered_slices(listed: Listed) -> None:
+    text = "# A\n\n" + "One sentence here. " * 40 + "\n\n## B\n\n" + "今天天气很好。" * 60
+    for options in listed.options:
+        made, chunks = split(listed, options, text), chunk(text, listed.strategy, **options)
+        assert [piece.index for piece in chunks] == list(range(len(made.spans)))
+        assert [(piece.start, piece.end, piece.text) for piece in chunks] == [
+            (span.start, span.end, span.text(text)) for span in made.spans
+        ]
+        assert [(piece.cut, piece.overlap, piece.headings, piece.context) for piece in chunks] == [
+            (span.cut, span.overlap, span.headings, span.context) for span in made.spans
+        ]
+        count = tokens(options.get("encoding_name", "cl100k_base"))
+        assert {piece.token_count for piece in chunks} == {None} or [piece.token_count for piece in chunks] == [
+            count(piece.embed_text) for piece in chunks
+        ]
+
+
+@every_strategy
+def test_unset_overlap_is_50_from_a_size_of_100_and_0_below(listed: Listed) -> None:
+    text = " ".join(f"word{n}" for n in range(900))
+    if listed.default_overlap == 50:
+        assert split(listed, {"max_size": 100}, text) == split(listed, {"max_size": 100, "overlap": 50}, text)
+    assert split(listed, {"max_size": 99}, text) == split(listed, {"max_size": 99, "overlap": 0}, text)
+
+
+@every_strategy
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_size": 10, "overlap": 10},
+        {"max_size": 10, "overlap": 11},
+        {"max_size": 10, "overlap": -1},
+        {"max_size": 0},
+        {"max_size": -5},
+        {"max_size": 2.5},
+        {"max_size": "10"},
+        {"max_size": True},
+        {"overlap": 1.5},
+        {"max_tokens": 0},
+    ],
+    ids=named,
+)
+def test_sizes_out_of_range_are_refused(listed: Listed, options: Options) -> None:
+    with pytest.raises(InvalidOption):
+        build(listed.strategy, **options)
+
+
+@every_strategy
+def test_an_unknown_option_is_refused_with_the_nearest_name(listed: Listed) -> None:
+    with pytest.raises(UnknownOption, match=r"did you mean 'max_size'\?"):
+        build(listed.strategy, max_sise=10)
+
+
+@every_strategy
+def test_an_option_of_another_strategy_is_refused(listed: Listed) -> None:
+    with pytest.raises(OptionError, match="join_threshold"):
+        build(listed.strategy, join_threshold=10)
+
+
+@every_strategy
+def test_another_process_with_other_hashes_cuts_the_same(listed: Listed) -> None:
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONHASHSEED": "4711", "PYTHONPATH": str(root)}
+    script = f"from tests.laws.test_laws import digest; print(digest({listed.strategy!r}))"
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=root, env=environment, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == digest(listed.strategy)
+
+
+def digest(strategy: str) -> str:
+    """A digest of everything the strategy makes of the small pathological documents."""
+    listed = next(listed for listed in REGISTERED if listed.strategy == strategy)
+    made = [split(listed, options, make(90)) for options in listed.options for make in PATHOLOGICAL.values()]
+    return hashlib.sha256(repr(made).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+@pytest.mark.slow
+@needs_corpus
+@every_subject
+def test_whole_corpus(listed: Listed, options: Options) -> None:
+    wrong: dict[str, list[str]] = {}
+    for kind in listed.kinds:
+        for name, text in documents(kind):
+            if found := judge(listed, options, text, name):
+                wrong[f"{kind}/{name}"] = found[:3]
+    assert wrong == {}
+
+
+@pytest.mark.slow
+@every_subject
+def test_many_random_documents(listed: Listed, options: Options) -> None:
+    examples = -(-SLOW_RANDOM // len(listed.options))
+    phases = [Phase.explicit, Phase.generate, Phase.shrink]
+
+    @settings(
+        derandomize=True,
+        database=None,
+        max_examples=examples,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=phases,
+    )
+    @given(any_document(listed))
+    def check(document: str) -> None:
+        assert judge(listed, options, document) == []
+
+    check()
+
+
+@pytest.mark.slow
+@every_strategy
+@pytest.mark.parametrize("name", PATHOLOGICAL)
+def test_pathological_documents_in_full(listed: Listed, name: str) -> None:
+    document = PATHOLOGICAL[name](100_000)
+    wrong = {
+        named(options): found[:3]
+        for options in (listed.options[0], listed.options[2])
+        if (found := judge(listed, options, document))
+    }
+    assert wrong == {}
+
+
+def any_document(listed: Listed) -> st.SearchStrategy[str]:
+    return st.one_of([DOCUMENTS[kind]() for kind in dict.fromkeys(listed.kinds) if kind in DOCUMENTS])
