@@ -39,14 +39,15 @@ def expand(address: str, environment: Mapping[str, str]) -> str:
     if _CREDENTIALS.match(expanded):
         # Addresses are logged and stored in every row: a password must not be in one. It is not quoted here either.
         raise AddressError("has a password in it; credentials belong to the environment or the section 'storage'")
+    if expanded.startswith("~"):
+        raise AddressError("starts with '~', which only a shell expands; write ${HOME}, or ./~ for that name")
     return expanded
 
 
 def protocol_of(address: str) -> str:
-    """`s3` of `s3://bucket/docs`, `file` of a local path. Aliases (`s3a`, `gcs`, `abfs`) give their common name."""
+    """`s3` of `s3://bucket/docs`, `file` of a local path."""
     found = _PROTOCOL.match(address)
-    name = found[1].lower() if found else "file"
-    return _SAME_PROTOCOL.get(name, name)
+    return found[1] if found else "file"
 
 
 def below(address: str, folder: str) -> str | None:
@@ -60,7 +61,8 @@ def below(address: str, folder: str) -> str | None:
 
 def _canonical(address: str) -> str:
     """Comparable: one protocol name, no trailing slash; local paths absolute with symbolic links resolved."""
-    protocol = protocol_of(address)
+    protocol = protocol_of(address).lower()
+    protocol = _SAME_PROTOCOL.get(protocol, protocol)
     found = _PROTOCOL.match(address)
     path = address[found.end() :] if found else address
     if protocol == "file":

@@ -46,6 +46,7 @@ def keys_of(record: type) -> tuple[str, ...]:
 
 TOP_KEYS = ("name", "source", "chunking", "tokens", "output", "guard", "gates", "storage", "beam", "metadata_values")
 BEAM_KEYS = ("runner",)
+FILE_OPTIONS = ("follow_links",)
 MIN_TASK_BYTES = 1024
 MAX_TASK_BYTES = 512 * MIB
 
@@ -214,10 +215,12 @@ def _storage(top: Section, sources: tuple[Source, ...], output: Output) -> Hidde
         )
     for protocol, options in value.items():
         path: KeyPath = ("storage", protocol)
-        if addresses.protocol_of(f"{protocol}://") not in used:
+        if protocol not in used:
             raise top.tree.error(path, f"is not the protocol of any address here; addresses use: {', '.join(used)}")
         if not isinstance(options, dict):
             raise top.tree.error(path, "must be a mapping of fsspec options")
+        if protocol == "file":
+            Section(top.tree, path, options, FILE_OPTIONS).flag("follow_links", default=True)
     return Hidden(value)
 
 

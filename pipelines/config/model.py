@@ -5,7 +5,7 @@ Every default lives here. Byte sizes are whole bytes, percentages are 0-100.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -28,32 +28,25 @@ SNAPSHOTS: tuple[str, ...] = ("folder",)
 RUNNERS: tuple[str, ...] = ("DirectRunner", "FnApiRunner")
 
 
-class Hidden(Mapping[str, Any]):
-    """A mapping whose values never show in a repr, a log or a traceback: it may hold credentials."""
-
-    __slots__ = ("_values",)
+class Hidden(dict[str, Any]):
+    """A dict, with its dicts, whose values never show in a repr, a log or a traceback: it may hold credentials."""
 
     def __init__(self, values: Mapping[str, Any] | None = None) -> None:
-        self._values = {
-            key: Hidden(value) if isinstance(value, Mapping) else value for key, value in (values or {}).items()
-        }
-
-    def __getitem__(self, key: str) -> Any:
-        return self._values[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
+        super().__init__(
+            {key: Hidden(value) if isinstance(value, dict) else value for key, value in (values or {}).items()}
+        )
 
     def __repr__(self) -> str:
-        shown = {key: value if isinstance(value, Hidden) else "***" for key, value in self._values.items()}
-        return repr(shown)
+        return repr({key: value if isinstance(value, Hidden) else "***" for key, value in self.items()})
+
+    __str__ = __repr__
 
     def reveal(self) -> dict[str, Any]:
-        """The plain values, for the call that needs them."""
-        return {key: value.reveal() if isinstance(value, Hidden) else value for key, value in self._values.items()}
+        """The same values in plain dicts, for the call that needs them."""
+        return {key: value.reveal() if isinstance(value, Hidden) else value for key, value in self.items()}
+
+    def __reduce__(self) -> tuple[type[Hidden], tuple[dict[str, Any]]]:
+        return (Hidden, (dict(self),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

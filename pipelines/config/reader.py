@@ -72,6 +72,13 @@ class Section:
             raise self.error(key, f'is {show(value)}; it must be a list of globs, like ["**/*.md"]')
         return tuple(check_glob(self.tree, (*self.path, key, number), item) for number, item in enumerate(value))
 
+    def flag(self, key: str, *, default: bool) -> bool:
+        """true or false."""
+        value = self.get(key, default)
+        if not isinstance(value, bool):
+            raise self.error(key, f"is {show(value)}; it must be true or false")
+        return value
+
     def whole(self, key: str, default: int, *, at_least: int) -> int:
         """A whole number."""
         value = self.get(key, default)

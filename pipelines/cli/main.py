@@ -1,0 +1,60 @@
+"""From a command line to an exit code. Every error of the job has its own; anything else is a bug and 70."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+
+from pipelines.cli.parser import parse_arguments
+from pipelines.errors import ConfigError, RechunkError
+from pipelines.observe.console import Console
+
+BUG = 70
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; `argv` defaults to the process's own. Returns the exit code (docs/cli.md) and never raises."""
+    try:
+        arguments = parse_arguments(sys.argv[1:] if argv is None else argv)
+    except SystemExit as stop:  # argparse has printed the help, the version or what is wrong with the command line
+        return stop.code if isinstance(stop.code, int) else 2
+    console = Console.standard(json=arguments.output == "json", debug=arguments.debug)
+    try:
+        code: int = arguments.command(arguments, console)
+    except KeyboardInterrupt:
+        console.message("interrupted; the table is as the last commit left it")
+        code = INTERRUPTED
+    except BrokenPipeError:
+        code = 0
+    except RechunkError as error:
+        code = _report(error, console)
+    except Exception as error:
+        code = _report_bug(error, console)
+    console.finish()
+    return code
+
+
+def _report(error: RechunkError, console: Console) -> int:
+    if console.debug:
+        console.trace(traceback.format_exc())
+    if console.json:
+        place = {"file": error.file, "line": error.line, "key": error.key} if isinstance(error, ConfigError) else {}
+        console.fault({"error": type(error).__name__, "message": str(error), "exit_code": error.exit_code, **place})
+    else:
+        console.error(str(error))
+    return error.exit_code
+
+
+def _report_bug(error: Exception, console: Console) -> int:
+    if console.debug:
+        console.trace(traceback.format_exc())
+    name = type(error).__name__
+    if console.json:
+        console.fault({"error": name, "message": str(error), "exit_code": BUG})
+        return BUG
+    console.error(f"internal error: {name}: {error}")
+    if not console.debug:
+        console.message("This is a bug in rechunk. Please report it with the output of the same command with --debug.")
+    return BUG

@@ -1,0 +1,59 @@
+"""The command line. Options that every command has may stand before or after the command's name."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from importlib import metadata
+
+from pipelines.cli import changes, files, run, show, strategies, validate
+
+COMMANDS = (validate, strategies, run, show, files, changes)
+
+EXIT_CODES = """\
+exit codes:
+  0    done, or nothing to do (documents that failed are rows of the table, not an error)
+  1    published, but a soft gate failed
+  2    usage or configuration; nothing was read
+  4    published, but deletions were withheld
+  5    nothing published: storage out of reach, or a hard gate failed
+  6    the table is missing, foreign, or another run was first
+  70   a bug in rechunk
+  130  interrupted
+"""
+
+
+def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """The command line as a namespace; `command` is the function to call. Exits as argparse does (2 for usage)."""
+    parser = argparse.ArgumentParser(
+        prog="rechunk",
+        description="Chunk a corpus into Parquet with exact offsets, and list exactly the chunks that became stale.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"rechunk {_version()}")
+    _add_common(parser, "text", debug=False)
+    common = argparse.ArgumentParser(add_help=False)
+    _add_common(common, argparse.SUPPRESS, debug=argparse.SUPPRESS)
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for module in COMMANDS:
+        name = module.__name__.rpartition(".")[2]
+        command = commands.add_parser(
+            name, help=module.HELP, description=module.__doc__, parents=[common], allow_abbrev=False
+        )
+        module.add_arguments(command)
+        command.set_defaults(command=module.command)
+    return parser.parse_args(argv)
+
+
+def _add_common(parser: argparse.ArgumentParser, output: str, *, debug: bool | str) -> None:
+    parser.add_argument("--output", choices=("text", "json"), default=output, help="form of the data on stdout")
+    parser.add_argument("--debug", action="store_true", default=debug, help="show tracebacks")
+
+
+def _version() -> str:
+    try:
+        return metadata.version("rechunk")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"

@@ -1,0 +1,189 @@
+"""The terminal: data on stdout, messages on stderr, colour and progress only where a person is looking.
+
+Text of documents and names from storage pass `printable()`: control characters in them could move the cursor, retitle
+the window or forge a line of output.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import time
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+# C0 and C1 controls, the line and paragraph separators, and the marks that reorder what follows them.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_COLOURS = {"bold": "1", "red": "31", "yellow": "33", "dim": "2"}
+_PROGRESS_SECONDS = 0.2
+
+
+def printable(text: str) -> str:
+    """`text` on one line, with every control character written as an escape."""
+    return _UNSAFE.sub(lambda found: _NAMED.get(found[0]) or _escape(found[0]), text)
+
+
+def printable_lines(text: str) -> str:
+    """As `printable`, but line ends and tabs stay."""
+    kept = text.replace("\r\n", "\n")
+    return _UNSAFE.sub(lambda found: found[0] if found[0] in "\n\t" else _escape(found[0]), kept)
+
+
+def preview(text: str, width: int) -> str:
+    """The start of `text` on one line of at most `width` terminal columns."""
+    line = printable(" ".join(text[: width * 4].split()))
+    if columns(line) <= width and len(text) <= width * 4:
+        return line
+    while columns(line) > width - 1:
+        line = line[:-1]
+    return line.rstrip() + "…"
+
+
+def columns(text: str) -> int:
+    """How many terminal columns `text` takes: East Asian wide characters two, combining marks none."""
+    return sum(
+        2 if unicodedata.east_asian_width(character) in "WF" else 0 if unicodedata.combining(character) else 1
+        for character in text
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class Console:
+    """Where a command prints. `closed` turns true when the reader of stdout went away (`| head`): stop then."""
+
+    out: TextIO
+    err: TextIO
+    json: bool = False
+    debug: bool = False
+    closed: bool = False
+    _progress: str = ""
+    _progress_at: float = 0.0
+
+    @classmethod
+    def standard(cls, *, json: bool = False, debug: bool = False) -> Console:
+        """The process's own streams. Text that the terminal cannot encode is escaped, never an error."""
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        return cls(out=sys.stdout, err=sys.stderr, json=json, debug=debug)
+
+    def line(self, text: str = "") -> None:
+        """One line of data. The caller made it printable."""
+        self._write(text + "\n")
+
+    def object(self, value: Any) -> None:
+        """One JSON value: on one line, ASCII only, so that no text in it can control a terminal."""
+        self._write(json.dumps(value, default=str, allow_nan=False) + "\n")
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Rows below a header; numbers to the right."""
+        cells = [[printable(_cell(value)) for value in row] for row in rows]
+        widths = [max(columns(line[n]) for line in [list(header), *cells]) for n in range(len(header))]
+        right = [bool(rows) and all(isinstance(row[n], int | None) for row in rows) for n in range(len(header))]
+        self.line(self.style("bold", _aligned(list(header), widths, right)))
+        for line in cells:
+            self.line(_aligned(line, widths, right))
+
+    def pairs(self, values: Mapping[str, object]) -> None:
+        """Names and values, one pair a line."""
+        width = max((columns(name) for name in values), default=0)
+        for name, value in values.items():
+            self.line(f"{name}{' ' * (width - columns(name))}  {printable(_cell(value))}")
+
+    def message(self, text: str) -> None:
+        """A line for the person at the terminal."""
+        self._clear_progress()
+        self._say(printable(text) + "\n")
+
+    def warning(self, text: str) -> None:
+        self._clear_progress()
+        self._say(self.style("yellow", "warning:", self.err) + f" {printable(text)}\n")
+
+    def error(self, text: str) -> None:
+        self._clear_progress()
+        self._say(self.style("red", "error:", self.err) + f" {printable(text)}\n")
+
+    def fault(self, value: Mapping[str, Any]) -> None:
+        """An error as one JSON object on stderr."""
+        self._clear_progress()
+        self._say(json.dumps(value, default=str) + "\n")
+
+    def trace(self, text: str) -> None:
+        """A traceback, its line ends kept."""
+        self._clear_progress()
+        self._say(printable_lines(text))
+
+    def progress(self, text: str) -> None:
+        """Replace the progress line. Only on a terminal, and not more often than five times a second."""
+        now = time.monotonic()
+        if not self.err.isatty() or now - self._progress_at < _PROGRESS_SECONDS:
+            return
+        self._clear_progress()
+        self._progress, self._progress_at = printable(text), now
+        self._say(self._progress)
+
+    def finish(self) -> None:
+        """End the progress line and flush; a closed stdout is no error."""
+        self._clear_progress()
+        if not self.closed:
+            try:
+                self.out.flush()
+            except BrokenPipeError:
+                self._close()
+
+    def style(self, name: str, text: str, stream: TextIO | None = None) -> str:
+        """`text` in a colour, where the stream is a terminal and NO_COLOR is unset or empty."""
+        if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not (stream or self.out).isatty():
+            return text
+        return f"\x1b[{_COLOURS[name]}m{text}\x1b[0m"
+
+    def _write(self, text: str) -> None:
+        if self.closed:
+            return
+        self._clear_progress()
+        try:
+            self.out.write(text)
+        except BrokenPipeError:
+            self._close()
+
+    def _close(self) -> None:
+        self.closed = True
+        # The interpreter flushes stdout when it exits; on the closed pipe that would print an error of its own.
+        if self.out is sys.stdout:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    def _say(self, text: str) -> None:
+        try:
+            self.err.write(text)
+            self.err.flush()
+        except BrokenPipeError:
+            pass
+
+    def _clear_progress(self) -> None:
+        if self._progress:
+            self._progress = ""
+            self._say("\r\x1b[2K")
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def _cell(value: object) -> str:
+    return (
+        "–" if value is None else f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    )
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    parts = []
+    for cell, width, to_right in zip(cells, widths, right, strict=True):
+        space = " " * (width - columns(cell))
+        parts.append(space + cell if to_right else cell + space)
+    return "  ".join(parts).rstrip()
