@@ -1,0 +1,138 @@
+"""Parquet files of the table: rows to bytes and back. The same rows always make the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pipelines.errors import TableStateError
+from pipelines.storage.store import Store
+from pipelines.table.layout import Kind
+from pipelines.table.records import FileEntry
+from pipelines.table.schemas import FORMAT, IDS, SORTED_BY, schema_of
+
+ROWS_PER_GROUP = 32_768
+BYTES_PER_GROUP = 64 << 20
+LONGEST_BOUND = 256
+"""Characters of the longest id that is repeated as a bound; longer ones leave the bounds out (never truncated)."""
+
+FOOTER = {b"rechunk.format": str(FORMAT).encode()}
+
+_HIGH_CARDINALITY = {"id", "text", "content_hash", "row_hash", "chunk_hashes", "hash", "uri", "path", "validator"}
+"""Columns a dictionary would only slow down."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """One Parquet file as bytes, with all that a commit says of it but its path."""
+
+    data: bytes
+    rows: int
+    sha256: str
+    min_id: str | None
+    max_id: str | None
+
+    def entry(self, path: str) -> FileEntry:
+        """The file's entry once it is stored at `path`."""
+        return FileEntry(
+            path=path, rows=self.rows, bytes=len(self.data), sha256=self.sha256, min_id=self.min_id, max_id=self.max_id
+        )
+
+
+def encode(rows: pa.Table, kind: Kind, payload: Mapping[str, str] | None = None) -> Encoded:
+    """Sort `rows` and write them as one Parquet file of `kind`.
+
+    The columns may come in any order and any type that casts losslessly; a missing one is a KeyError. Bytes depend on
+    the rows and the versions of pyarrow and of the format only, not on how `rows` is chunked in memory.
+    """
+    schema = schema_of(kind, payload)
+    table = _sorted(rows.select(schema.names).cast(schema).combine_chunks(), SORTED_BY[kind])
+    sink = io.BytesIO()
+    with pq.ParquetWriter(sink, schema.with_metadata(FOOTER), **_options(schema, kind, table.num_rows)) as writer:
+        writer.write_table(table.replace_schema_metadata(FOOTER), row_group_size=_rows_per_group(table))
+    data = sink.getvalue()
+    low, high = _bounds(table.column(0))
+    return Encoded(data=data, rows=table.num_rows, sha256=hashlib.sha256(data).hexdigest(), min_id=low, max_id=high)
+
+
+def write(store: Store, path: str, rows: pa.Table, kind: Kind, payload: Mapping[str, str] | None = None) -> FileEntry:
+    """Encode `rows` and store them at `path`."""
+    encoded = encode(rows, kind, payload)
+    store.write(path, encoded.data)
+    return encoded.entry(path)
+
+
+def read(
+    store: Store,
+    path: str,
+    columns: Sequence[str] | None = None,
+    filters: Any = None,
+) -> pa.Table:
+    """Rows of one file, in its order. `filters` as pyarrow's `read_table` takes them.
+
+    A whole file is fetched at once; with `columns` or `filters` only the parts that are needed.
+    """
+    wanted = None if columns is None else list(columns)
+    try:
+        if wanted is None and filters is None:
+            return _plain(pq.ParquetFile(pa.BufferReader(store.read(path))).read())
+        with store.open(path) as file:
+            return _plain(pq.read_table(file, columns=wanted, filters=filters))
+    except FileNotFoundError as error:
+        raise TableStateError(f"{store.child(path)}: the table names this file but it is missing") from error
+    except pa.ArrowInvalid as error:
+        raise TableStateError(f"{store.child(path)}: not a readable Parquet file: {error}") from error
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    return table.replace_schema_metadata(None)
+
+
+def _options(schema: pa.Schema, kind: Kind, rows: int) -> dict[str, Any]:
+    leaves = [f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name for field in schema]
+    options: dict[str, Any] = {
+        "compression": "zstd",
+        "use_dictionary": [leaf for leaf in leaves if leaf not in _HIGH_CARDINALITY],
+        "write_statistics": list(IDS[kind]),
+        "write_page_index": True,
+        "store_schema": False,
+        "sorting_columns": pq.SortingColumn.from_ordering(schema, [(name, "ascending") for name in SORTED_BY[kind]]),
+    }
+    if kind == "chunks" and rows and _can_write_bloom_filters():
+        options["bloom_filter_options"] = {"id": {"ndv": min(rows, ROWS_PER_GROUP), "fpp": 0.01}}
+    return options
+
+
+def _can_write_bloom_filters() -> bool:
+    return "bloom_filter_options" in inspect.signature(pq.write_table).parameters
+
+
+def _sorted(table: pa.Table, keys: Sequence[str]) -> pa.Table:
+    order = pc.sort_indices(table, sort_keys=[(key, "ascending") for key in keys]).to_numpy()
+    if np.array_equal(order, np.arange(len(order))):
+        return table
+    return table.take(pa.array(order)).combine_chunks()
+
+
+def _rows_per_group(table: pa.Table) -> int:
+    rows = table.num_rows
+    if table.nbytes <= BYTES_PER_GROUP:
+        return ROWS_PER_GROUP
+    return max(1, min(ROWS_PER_GROUP, rows * BYTES_PER_GROUP // table.nbytes))
+
+
+def _bounds(ids: Any) -> tuple[str | None, str | None]:
+    bounds: Any = pc.min_max(ids).as_py()
+    low, high = bounds["min"], bounds["max"]
+    if low is None or max(len(low), len(high)) > LONGEST_BOUND:
+        return None, None
+    return low, high
