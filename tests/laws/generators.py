@@ -1,8 +1,7 @@
-"""Documents for the laws: hypothesis strategies over many scripts, and inputs that are made to hurt."""
+"""Documents for the laws: hypothesis strategies over many scripts."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from hypothesis import strategies as st
@@ -188,61 +187,3 @@ DOCUMENTS: dict[str, Callable[[], st.SearchStrategy[str]]] = {
     "md": lambda: st.one_of(markdowns(), markdowns(), texts()),
     "code": lambda: st.one_of(codes(), texts()),
 }
-
-PATHOLOGICAL: dict[str, Callable[[int], str]] = {
-    "blank lines": lambda n: "\n" * n,
-    "blank lines around a word": lambda n: "\n" * n + "word" + "\n" * n,
-    "spaces": lambda n: " " * n,
-    "spaces around words": lambda n: "a" + " " * n + "b" + " " * n,
-    "carriage returns": lambda n: "\r" * n,
-    "crlf": lambda n: "\r\n" * n,
-    "blank CRLF lines and words": lambda n: "w\r\n\r\n" * n,
-    "one long line": lambda n: ("lorem ipsum dolor sit amet " * (n // 27 + 1))[:n],
-    "one long line of sentences": lambda n: "Lorem ipsum, dolor. " * (n // 20 + 1),
-    "brackets": lambda n: "[" * n,
-    "one letter": lambda n: "a" * n,
-    "full stops": lambda n: "." * n,
-    "ideographic stops": lambda n: "。" * n,
-    "abbreviations": lambda n: "e.g. " * n,
-    "unpunctuated CJK": lambda n: ("员工在同一公司服务满六个月" * (n // 13 + 1))[:n],
-    "rare CJK": lambda n: "龘靐齉爩" * (n // 4 + 1),
-    "Thai": lambda n: "ภาษาไทยง่าย" * (n // 11 + 1),
-    "headings": lambda n: "# a\n" * n,
-    "headings and bodies": lambda n: "## a\n\nb\n\n" * n,
-    "deep headings": lambda n: "".join("#" * (i % 6 + 1) + f" h{i}\n\ntext\n\n" for i in range(n)),
-    "setext": lambda n: "a\n=\n" * n,
-    "combining marks": lambda n: "\u0301" * n,
-    "letters with marks": lambda n: ("e" + "\u0301" * 40) * (n // 40 + 1),
-    "flags": lambda n: "\U0001f1f9\U0001f1fc" * (n // 2 + 1),
-    "odd flags": lambda n: "\U0001f1f9" * (n | 1),
-    "families": lambda n: "👩\u200d👩\u200d👧\u200d👦" * (n // 7 + 1),
-    "joined without end": lambda n: "👩\u200d" * n,
-    "Indic conjuncts": lambda n: "क्" * n,
-    "Hangul jamo": lambda n: "ᄀ" * n,
-    "lone surrogates": lambda n: "\ud800" * n,
-    "NUL": lambda n: "\0" * n,
-    "rows": lambda n: "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * n,
-    "one wide row": lambda n: "|" + " a |" * n + "\n|" + "---|" * n + "\n|" + " 1 |" * n,
-    "open fence": lambda n: "```\n" + "x\n" * n,
-    "fences": lambda n: "```\nx\n```\n" * n,
-    "quotes": lambda n: "> " * n + "a",
-    "quoted lines": lambda n: "> a\n" * n,
-    "items": lambda n: "- a\n" * n,
-    "nested items": lambda n: "".join("  " * (i % 40) + "- a\n" for i in range(n)),
-    "open tags": lambda n: "<div>\n" * n,
-    "open comment": lambda n: "<!-- " * n,
-    "backticks": lambda n: "`" * n,
-    "backtick lines": lambda n: "`a\n" * n,
-    "stars": lambda n: "*" * n,
-    "front matter only": lambda n: "---\n" + "a: b\n" * n + "---\n",
-    "open front matter": lambda n: "---\n" + "a: b\n" * n,
-    "math": lambda n: "$$\n" * n,
-    "repeated sentence": lambda n: "Stay calm and carry on. " * (n // 24 + 1),
-    "JSON": lambda n: json.dumps({f"key {i}": [i, str(i)] for i in range(n // 20 + 1)}),
-    "indentation": lambda n: "".join(" " * (i % 60) + "x\n" for i in range(n // 30 + 1)),
-    "functions": lambda n: "def f():\n    return 1\n\n\n" * (n // 24 + 1),
-    "clause marks": lambda n: ",;:" * n,
-    "zero-width spaces": lambda n: "a\u200b" * n,
-    "line separators": lambda n: "a\u2028b\x85c\x0bd\x0c" * (n // 8 + 1),
-}
-"""Inputs that break splitters, by name, each grown with n."""

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from chunkers import STRATEGIES, Split, build
+from chunkers import Split, build, strategy_kinds
 from tests.laws.laws import violations
 from tests.laws.table import LISTED, Listed, Options
 
 CORPUS = Path(os.environ.get("RECHUNK_CORPUS", Path(__file__).parents[3] / "shared" / "corpus"))
-REGISTERED = [listed for listed in LISTED if listed.strategy in STRATEGIES]
+REGISTERED = [listed for listed in LISTED if listed.strategy in strategy_kinds()]
 SUBJECTS = [(listed, options) for listed in REGISTERED for options in listed.options]
 
 

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from chunkers import InvalidOption, OptionError, UnknownOption, build, chunk
-from tests.laws.generators import DOCUMENTS, PATHOLOGICAL
+from tests.laws.generators import DOCUMENTS
 from tests.laws.measuring import tokens
+from tests.laws.pathological import PATHOLOGICAL
 from tests.laws.subjects import CORPUS, REGISTERED, SUBJECTS, documents, judge, named, split
 from tests.laws.table import Listed, Options
 

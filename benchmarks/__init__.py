@@ -1,0 +1,1 @@
+"""Measurements of speed and linearity; see README.md here. Not part of the wheel."""

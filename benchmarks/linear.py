@@ -1,0 +1,125 @@
+"""Whether every strategy stays linear on inputs made to hurt: CPU(4n) / CPU(n) of at most 6.
+
+`python benchmarks/linear.py [--quick] [--strategy NAME]`: JSON on stdout, what is too steep on stderr, exit 1 if
+anything is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.measuring import cpu, table
+from chunkers import build, strategy_kinds
+from tests.laws.pathological import PATHOLOGICAL
+
+STEEPEST = 6.0
+SMALLEST, LARGEST = 25_000, 800_000
+WORTH_TIMING = 0.03
+OPTIONS: dict[str, tuple[Mapping[str, Any], ...]] = {
+    "token": ({}, {"max_size": 20, "overlap": 5}),
+    "sentence": ({"max_size": 80}, {"max_size": 4000}),
+    "markdown": ({}, {"max_size": 80, "overlap": 20}, {"headers": [["#", "title"], ["##", "section"]]}),
+    "semantic-markdown": ({}, {"max_size": 80}),
+    "html": ({}, {"max_size": 80}),
+    "json": ({}, {"max_size": 80}),
+}
+BY_SIZE: tuple[Mapping[str, Any], ...] = ({}, {"max_size": 80, "overlap": 20})
+NOT_HERE = frozenset({"custom", "semantic", "pages"})
+
+
+def measure(strategy: str, options: Mapping[str, Any], name: str, rounds: int) -> dict[str, Any]:
+    """The ratio for one input, at the first n (doubling) that takes long enough to time."""
+    make, split = PATHOLOGICAL[name], build(strategy, **options).split
+    n, small = SMALLEST, 0.0
+    while n <= LARGEST:
+        document = make(n)
+        small = fastest(lambda: split(document), rounds)  # noqa: B023 (called at once)
+        if small >= WORTH_TIMING or n * 2 > LARGEST:
+            break
+        n *= 2
+    document = make(4 * n)
+    large = fastest(lambda: split(document), rounds)
+    return {
+        "strategy": strategy,
+        "options": dict(options),
+        "input": name,
+        "n": n,
+        "cpu_n": round(small, 4),
+        "cpu_4n": round(large, 4),
+        "ratio": round(large / max(small, 1e-9), 2),
+    }
+
+
+def fastest(work: Callable[[], object], rounds: int) -> float:
+    return min(cpu(work) for _ in range(rounds))
+
+
+def run(quick: bool = False, only: str | None = None) -> list[dict[str, Any]]:
+    """Every registered strategy on every pathological input; `quick` leaves out the second round and options."""
+    results = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for strategy in sorted(set(strategy_kinds()) - NOT_HERE):
+            if only in (None, strategy):
+                for options in OPTIONS.get(strategy, BY_SIZE)[: 1 if quick else None]:
+                    results += [guarded(strategy, options, name, 1 if quick else 2) for name in PATHOLOGICAL]
+    return results
+
+
+def guarded(strategy: str, options: Mapping[str, Any], name: str, rounds: int) -> dict[str, Any]:
+    """A measurement; a steep one is measured again with more rounds, a document that fails is no speed."""
+    try:
+        found = measure(strategy, options, name, rounds)
+        return measure(strategy, options, name, rounds + 3) if found["ratio"] > STEEPEST else found
+    except Exception as error:
+        return {
+            "strategy": strategy,
+            "options": dict(options),
+            "input": name,
+            "error": f"{type(error).__name__}: {error}",
+        }
+
+
+def too_steep(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [result for result in results if result.get("ratio", 0) > STEEPEST]
+
+
+def report(results: list[dict[str, Any]]) -> str:
+    """The steepest input of each strategy, and all that are too steep or failed."""
+    timed = [result for result in results if "ratio" in result]
+    steepest = {}
+    for result in sorted(timed, key=lambda result: result["ratio"]):
+        steepest[result["strategy"], str(result["options"])] = result
+    shown = list({id(result): result for result in [*steepest.values(), *too_steep(results)]}.values())
+    rows = [["strategy", "options", "input", "n", "CPU(n) s", "CPU(4n) s", "ratio"]]
+    rows += [
+        [str(result[key]) for key in ("strategy", "options", "input", "n", "cpu_n", "cpu_4n", "ratio")]
+        for result in shown
+    ]
+    failed = [f"failed: {r['strategy']} {r['options']} on {r['input']}: {r['error']}" for r in results if "error" in r]
+    return "\n".join([table(rows), *failed])
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--quick", action="store_true", help="one round, default options only")
+    parser.add_argument("--strategy", help="this one only")
+    given = parser.parse_args(arguments)
+    results = run(given.quick, given.strategy)
+    print(report(results), file=sys.stderr)
+    json.dump(results, sys.stdout, indent=1)
+    print()
+    return 1 if too_steep(results) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,164 @@
+"""Our strategies against the splitters that are pinned in peers.lock, on the same documents, in one process.
+
+`python benchmarks/strategies.py [--quick]`: JSON on stdout, a table on stderr. Exit 1 when a target is missed.
+Without the peers installed it reports our own speed only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.measuring import Pair, alternate, cpu, table, texts
+from chunkers import chunk, strategy_kinds
+
+KINDS = ("md", "txt", "cjk", "code")
+HEADERS = [["#", "h1"], ["##", "h2"], ["###", "h3"], ["####", "h4"], ["#####", "h5"], ["######", "h6"]]
+Peer = Callable[[str], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """One of our configurations and the peer that does the nearest thing; `target` is the ratio to reach."""
+
+    name: str
+    strategy: str
+    options: dict[str, Any]
+    peer: str
+    target: float | None = None
+    kinds: tuple[str, ...] = KINDS
+
+
+RECURSIVE_4000 = {"max_size": 4000, "overlap": 50}
+RECURSIVE_1000 = {"max_size": 1000, "overlap": 200}
+TOKEN_512 = {"max_size": 512, "overlap": 50}
+MARKDOWN = {"headers": HEADERS, "max_size": 4000}
+CONTESTS = (
+    Contest(
+        name="recursive 4000/50", strategy="recursive", options=RECURSIVE_4000, peer="recursive 4000/50", target=4.0
+    ),
+    Contest(
+        name="recursive 1000/200", strategy="recursive", options=RECURSIVE_1000, peer="recursive 1000/200", target=3.0
+    ),
+    Contest(name="token 512/50", strategy="token", options=TOKEN_512, peer="TokenTextSplitter", target=1.8),
+    Contest(name="token 512/50", strategy="token", options=TOKEN_512, peer="recursive.from_tiktoken", target=1.8),
+    Contest(name="markdown headers", strategy="markdown", options=MARKDOWN, peer="headers", target=5.0, kinds=("md",)),
+    Contest(
+        name="markdown headers",
+        strategy="markdown",
+        options=MARKDOWN,
+        peer="headers, then recursive 4000",
+        kinds=("md",),
+    ),
+)
+
+
+def peers() -> dict[str, Peer]:
+    """The pinned peers by name; {} when they are not installed. Their tokenizer reads the ranks that we ship."""
+    try:
+        from langchain_text_splitters import (
+            MarkdownHeaderTextSplitter,
+            RecursiveCharacterTextSplitter,
+            TokenTextSplitter,
+        )
+    except ImportError:
+        return {}
+    import tiktoken.registry
+
+    from chunkers.measure.tokens import encoding
+
+    tiktoken.registry.ENCODINGS["cl100k_base"] = encoding("cl100k_base").bpe
+    with_start = {"add_start_index": True}
+    large = RecursiveCharacterTextSplitter(chunk_size=4000, chunk_overlap=50, **with_start)
+    small = RecursiveCharacterTextSplitter(chunk_size=1000, chunk_overlap=200, **with_start)
+    tokens = {"encoding_name": "cl100k_base", "chunk_size": 512, "chunk_overlap": 50, "disallowed_special": ()}
+    token = TokenTextSplitter(**tokens)
+    by_tokens = RecursiveCharacterTextSplitter.from_tiktoken_encoder(**tokens, **with_start)
+    headers = MarkdownHeaderTextSplitter([(mark, key) for mark, key in HEADERS])
+    return {
+        "recursive 4000/50": lambda text: large.create_documents([text]),
+        "recursive 1000/200": lambda text: small.create_documents([text]),
+        "TokenTextSplitter": lambda text: token.create_documents([text]),
+        "recursive.from_tiktoken": lambda text: by_tokens.create_documents([text]),
+        "headers": headers.split_text,
+        "headers, then recursive 4000": lambda text: large.split_documents(headers.split_text(text)),
+    }
+
+
+def measure(contest: Contest, kind: str, peer: Peer | None, rounds: int, step: int) -> dict[str, Any]:
+    documents = texts(kind)[::step]
+    megabytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in documents) / 1e6
+
+    def ours() -> None:
+        for text in documents:
+            chunk(text, contest.strategy, **contest.options)
+
+    def theirs() -> None:
+        for text in documents:
+            peer(text)  # type: ignore[misc]
+
+    if peer:
+        pair = alternate(ours, theirs, rounds)
+    else:
+        ours()
+        pair = Pair(ours=min(cpu(ours) for _ in range(rounds)), theirs=float("nan"), ratio=float("nan"))
+    return {
+        "contest": contest.name,
+        "peer": contest.peer if peer else None,
+        "kind": kind,
+        "megabytes": round(megabytes, 3),
+        "ours_mb_s": round(megabytes / pair.ours, 2),
+        "peer_mb_s": round(megabytes / pair.theirs, 2) if peer else None,
+        "ratio": round(pair.ratio, 2) if peer else None,
+        "target": contest.target,
+        "met": None if not peer or contest.target is None else pair.ratio >= contest.target,
+    }
+
+
+def run(quick: bool = False) -> list[dict[str, Any]]:
+    """Every contest on every kind. `quick`: a tenth of the documents, three rounds."""
+    available = peers()
+    rounds, step = (3, 10) if quick else (5, 1)
+    results = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for contest in CONTESTS:
+            if contest.strategy in strategy_kinds():
+                results += [measure(contest, kind, available.get(contest.peer), rounds, step) for kind in contest.kinds]
+    return results
+
+
+def report(results: list[dict[str, Any]]) -> str:
+    rows = [["ours", "against", "kind", "MB", "ours MB/s", "peer MB/s", "ratio", "target", ""]]
+    for result in results:
+        verdict = {None: "", True: "met", False: "MISSED"}[result["met"]]
+        cells = [
+            result[key] for key in ("contest", "peer", "kind", "megabytes", "ours_mb_s", "peer_mb_s", "ratio", "target")
+        ]
+        rows.append([*("-" if cell is None else str(cell) for cell in cells), verdict])
+    return table(rows)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the documents, three rounds")
+    results = run(parser.parse_args(arguments).quick)
+    print(report(results), file=sys.stderr)
+    if all(result["peer"] is None for result in results):
+        print("no peers installed: pip install -r benchmarks/peers.lock", file=sys.stderr)
+    json.dump(results, sys.stdout, indent=1)
+    print()
+    return 1 if any(result["met"] is False for result in results) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
