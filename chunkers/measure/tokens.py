@@ -21,6 +21,7 @@ import tiktoken.model
 from chunkers.errors import InvalidOption
 
 DEFAULT_ENCODING = "cl100k_base"
+_NO_SPECIAL: frozenset[str] = frozenset()
 ENCODINGS = ("cl100k_base", "o200k_base", "p50k_base", "r50k_base", "gpt2")
 
 
@@ -68,40 +69,43 @@ class Encoding:
     def __repr__(self) -> str:
         return f"Encoding({self.name!r})"
 
-    def encode(self, text: str) -> list[int]:
-        """Token ids; special-token text is ordinary text."""
+    def encode(self, text: str, allowed_special: frozenset[str] = _NO_SPECIAL) -> list[int]:
+        """Token ids; special-token text is ordinary text unless allowed."""
+        core = self.bpe._core_bpe
         try:
-            return self.bpe._core_bpe.encode_ordinary(text)  # type: ignore[no-any-return]
+            ids = core.encode(text, allowed_special) if allowed_special else core.encode_ordinary(text)
         except UnicodeEncodeError:
-            return self.bpe._core_bpe.encode_ordinary(_replace_surrogates(text))  # type: ignore[no-any-return]
+            return self.encode(_replace_surrogates(text), allowed_special)
+        return ids  # type: ignore[no-any-return]
 
     def count(self, text: str) -> int:
         """The number of tokens of `text`."""
         return len(self.encode(text))
 
-    def widths(self, text: str) -> npt.NDArray[np.int64]:
+    def widths(self, text: str, allowed_special: frozenset[str] = _NO_SPECIAL) -> npt.NDArray[np.int64]:
         """How many bytes of UTF-8 each token of `text` stands for."""
         try:
-            buffer = self.bpe._core_bpe.encode_to_tiktoken_buffer(text, _NO_SPECIAL)
+            buffer = self.bpe._core_bpe.encode_to_tiktoken_buffer(text, allowed_special)
         except UnicodeEncodeError:
-            buffer = self.bpe._core_bpe.encode_to_tiktoken_buffer(_replace_surrogates(text), _NO_SPECIAL)
+            return self.widths(_replace_surrogates(text), allowed_special)
         return self._widths[np.frombuffer(buffer, dtype=np.uint32)]
 
 
 class TokenMap:
-    """The tokens of one text, encoded once; a `Ruler` in tokens.
+    """The tokens of one text, encoded once; a `Ruler` in tokens. Each of `allowed_special` is one token.
 
     `edges` are code point offsets, int64, one more than there are tokens, never falling. Where a token ends inside a
     character, its edge is that character's offset and `whole` (bool, same length) is False there.
     """
 
-    __slots__ = ("edges", "encoding", "size", "text", "whole")
+    __slots__ = ("edges", "encoding", "size", "special", "text", "whole")
 
-    def __init__(self, text: str, encoding: Encoding) -> None:
+    def __init__(self, text: str, encoding: Encoding, allowed_special: frozenset[str] = _NO_SPECIAL) -> None:
         self.text = text
         self.encoding = encoding
         self.size = len(text)
-        self.edges, self.whole = _edges(text, encoding)
+        self.special = frozenset(token for token in allowed_special if token in text)
+        self.edges, self.whole = _edges(text, encoding, self.special)
 
     def length(self, start: int, end: int) -> int:
         """The exact number of tokens of `text[start:end]` encoded on its own."""
@@ -109,20 +113,22 @@ class TokenMap:
 
     def reach(self, start: int, limit: int) -> int:
         """Where `limit` tokens of the whole text end, counted from the token that `start` lies in."""
-        first = int(self.edges.searchsorted(start, "right")) - 1
+        first = int(self.edges.searchsorted(start))
+        if first and self.edges[first] != start:
+            first -= 1
         return max(start, int(self.edges[min(first + limit, len(self.edges) - 1)]))
 
     def back(self, end: int, limit: int, floor: int) -> int:
         """The smallest `floor` or token edge in `floor..end` from where at most `limit` tokens lead to `end`."""
-        index = max(0, int(self.edges.searchsorted(end, "left")) - limit)
+        index = max(0, int(self.edges.searchsorted(end)) - limit)
         while True:
-            start = self._edge_at_or_after(index)
+            start = self.edge(index)
             start = max(start, floor)
             if start >= end:
                 return end
             if self.count(start, end) <= limit:
                 return start
-            index = max(index, int(self.edges.searchsorted(start, "left"))) + 1
+            index = max(index, int(self.edges.searchsorted(start))) + 1
 
     def count(self, start: int, end: int) -> int:
         """The exact number of tokens of `text[start:end]` encoded on its own, without encoding all of it again.
@@ -131,6 +137,8 @@ class TokenMap:
         those of the whole text; only the slice's two ends are encoded.
         """
         text = self.text
+        if self.special:
+            return len(self.encoding.encode(text[start:end], self.special))
         if end - start <= _WHOLE:
             return self.encoding.count(text[start:end]) if end > start else 0
         left = start if start == 0 or _syncs(text, start) else _sync_after(text, start, end)
@@ -144,14 +152,17 @@ class TokenMap:
             count += self.encoding.count(text[right:end])
         return count
 
-    def _edge_at_or_after(self, index: int) -> int:
+    def edge(self, index: int) -> int:
+        """Where token `index` starts, or the character edge behind that if it starts inside a character."""
         if index >= len(self.edges):
             return self.size
         return int(self.edges[index]) + (0 if self.whole[index] else 1)
 
 
-def _edges(text: str, encoding: Encoding) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    widths = encoding.widths(text)
+def _edges(
+    text: str, encoding: Encoding, allowed_special: frozenset[str]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    widths = encoding.widths(text, allowed_special)
     edges = np.zeros(len(widths) + 1, dtype=np.int64)
     np.cumsum(widths, out=edges[1:])
     if text.isascii():
@@ -172,7 +183,6 @@ def _replace_surrogates(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text)
 
 
-_NO_SPECIAL: frozenset[str] = frozenset()
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # A sync is a position between a letter or number and one of these. No alternative of any pattern below spans it (only

@@ -1,0 +1,74 @@
+"""The library's front door: `chunk()` one text, or `build()` a strategy for many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from chunkers.composing.auto import Auto
+from chunkers.errors import InvalidOption
+from chunkers.records import Chunk, Split
+from chunkers.registry import STRATEGIES, make
+from chunkers.strategies.base import Strategy
+
+KERNEL_VERSION = 1
+"""Raised whenever the kernel (boundaries, packing, overlap) cuts the same text differently."""
+
+
+def strategy_kinds() -> dict[str, type[Any]]:
+    """Every strategy class by name, `auto` included."""
+    return {**STRATEGIES, Auto.name: Auto}
+
+
+def build(strategy: str = "auto", **options: Any) -> Strategy:
+    """A strategy, ready for any number of documents. Raises OptionError when the options do not make sense.
+
+    >>> build("recursive", max_size=10, overlap=0).split("one two three").spans[0][:3]
+    (0, 7, 'word')
+    """
+    return make(strategy, options, others=(Auto,))
+
+
+def chunk(
+    text: str,
+    strategy: str = "auto",
+    *,
+    path: str | None = None,
+    media_type: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> list[Chunk]:
+    """The chunks of `text`, in document order.
+
+    `path` and `media_type` tell `auto` (and strategies with dialects) what the text is. `metadata` goes onto every
+    chunk; front matter takes precedence over it, and what the strategy found over both. Raises OptionError for
+    options, DocumentError for a text that cannot be chunked.
+
+    >>> [c.text for c in chunk("早上下雨了。中午放晴。晚上颳風。", "recursive", max_size=12)]
+    ['早上下雨了。中午放晴。', '晚上颳風。']
+    """
+    if not isinstance(text, str):
+        raise InvalidOption("text", type(text).__name__, "a str (decode bytes first)")
+    return chunks_of(text, build(strategy, **options).split(text, path=path, media_type=media_type), metadata)
+
+
+def chunks_of(text: str, split: Split, metadata: Mapping[str, Any] | None = None) -> list[Chunk]:
+    """The chunks that `split` describes in `text`."""
+    shared = {**(metadata or {}), **split.metadata}
+    return [
+        Chunk(
+            text=span.text(text),
+            start=span.start,
+            end=span.end,
+            index=index,
+            strategy=split.strategy,
+            cut=span.cut,
+            context=span.context,
+            headings=span.headings,
+            title=split.title,
+            overlap=span.overlap,
+            metadata={**shared, **span.metadata},
+            parent=span.parent,
+        )
+        for index, span in enumerate(split.spans)
+    ]

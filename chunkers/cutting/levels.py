@@ -1,0 +1,348 @@
+"""The boundaries a text can be cut at, from coarse to fine, each found next to an offset.
+
+A level is a kind of boundary. Bound to a text it answers where the last one before, or the first one behind, an
+offset is, reading only what lies between. A ladder is a sequence of levels, the coarsest first.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+import regex
+
+from chunkers.errors import BudgetExceeded
+from chunkers.records import Cut
+from chunkers.text.graphemes import ceil_edge, floor_edge, next_edge
+from chunkers.text.lines import skip_space
+from chunkers.text.scripts import HAN_KANA, NO_LINE_END, NO_LINE_START, inside_class
+from chunkers.text.sentences import CLAUSE_END, SENTENCE_END, is_sentence_end
+
+SeparatorPosition = Literal["start", "end"]
+
+
+class Gap(NamedTuple):
+    """A boundary: one piece ends at `end`, the next starts at `start` (the same place, or behind a separator)."""
+
+    end: int
+    start: int
+
+
+class BoundLevel(Protocol):
+    """One kind of boundary in one text. All offsets are code points."""
+
+    @property
+    def cut(self) -> Cut:
+        """What a chunk's end is called that falls on this boundary."""
+
+    @property
+    def soft(self) -> bool:
+        """Whether the gap is white space that may be trimmed or given to either side."""
+
+    def last(self, low: int, high: int) -> Gap | None:
+        """The gap with the greatest end in `low < end <= high`."""
+
+    def first(self, low: int, high: int) -> Gap | None:
+        """The gap with the least end in `low < end <= high`."""
+
+    def first_start(self, low: int, high: int) -> int | None:
+        """The least start of a piece in `low <= start < high`."""
+
+
+class Level(Protocol):
+    """One kind of boundary, of any text."""
+
+    def bind(self, text: str) -> BoundLevel:
+        """This level in `text`."""
+
+
+Ladder = Sequence[Level]
+
+
+def bind(ladder: Ladder, text: str) -> list[BoundLevel]:
+    """The levels of a ladder in one text."""
+    return [level.bind(text) for level in ladder]
+
+
+# --- white space -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BlankLine:
+    """A blank line: paragraphs."""
+
+    def bind(self, text: str) -> BoundLevel:
+        if "\r" in text or _SPACED_BLANK_LINE.search(text):
+            return _Scanned(text, _ANY_BLANK_LINE, "blank-line", at_start=True)
+        return _Needle(text, "\n\n", "blank-line")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line end."""
+
+    def bind(self, text: str) -> BoundLevel:
+        if "\r" in text:
+            return _Scanned(text, _ANY_LINE_END, "line", at_start=True)
+        return _Needle(text, "\n", "line")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """The end of a sentence, in all scripts."""
+
+    def bind(self, text: str) -> BoundLevel:
+        return _Scanned(text, SENTENCE_END, "sentence", accept=is_sentence_end, width=192)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A comma, a semicolon, a colon, a dash, an ellipsis."""
+
+    def bind(self, text: str) -> BoundLevel:
+        return _Scanned(text, CLAUSE_END, "clause", width=96)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """White space, or the edge of a character whose script has no spaces between words."""
+
+    def bind(self, text: str) -> BoundLevel:
+        return _Scanned(text, _WORD_EDGE, "word", width=16)
+
+
+@dataclass(frozen=True, slots=True)
+class Grapheme:
+    """The edge of a grapheme cluster: always possible."""
+
+    cut: Cut = "grapheme"
+
+    def bind(self, text: str) -> BoundLevel:
+        return _Graphemes(text, self.cut)
+
+
+TEXT_LADDER: Ladder = (BlankLine(), Line(), Sentence(), Clause(), Word(), Grapheme())
+"""The default ladder of `recursive`: all zero-width, punctuation stays with what it closes."""
+
+TEXT_ATOMS: Ladder = (Sentence(), Line(), Word())
+"""What overlap is made of: whole sentences where one fits, else lines, else words."""
+
+_SPACED_BLANK_LINE = re.compile(r"\n[ \t\f\v]+\n")
+_ANY_BLANK_LINE = re.compile(r"(?:\r\n?|\n)[ \t\f\v]*(?:\r\n?|\n)")
+_ANY_LINE_END = re.compile(r"\r\n?|\n")
+_NLS, _NLE = inside_class(NO_LINE_START), inside_class(NO_LINE_END)
+_WORD_EDGE = re.compile(
+    rf"(?<=\S)(?:(?=\s)|(?<=[{HAN_KANA}、。，．：；！？）］｝〕】〉》」』])(?=\S)(?<![{_NLE}])(?![{_NLS}])"
+    rf"|(?<![{_NLE}])(?=[{HAN_KANA}（［｛〔【〈《「『])(?![{_NLS}]))"
+)
+
+
+class _Needle:
+    """A literal run of white space, found by str.rfind."""
+
+    __slots__ = ("_needle", "_size", "_text", "cut")
+    soft = True
+
+    def __init__(self, text: str, needle: str, cut: Cut) -> None:
+        self._text, self._needle, self._size, self.cut = text, needle, len(needle), cut
+
+    def last(self, low: int, high: int) -> Gap | None:
+        at = self._text.rfind(self._needle, low + 1, high + self._size)
+        return Gap(at, at + self._size) if at >= 0 else None
+
+    def first(self, low: int, high: int) -> Gap | None:
+        at = self._text.find(self._needle, low + 1, high + self._size)
+        return Gap(at, at + self._size) if at >= 0 else None
+
+    def first_start(self, low: int, high: int) -> int | None:
+        at = self._text.find(self._needle, max(0, low - self._size), high)
+        while at >= 0:
+            start = skip_space(self._text, at, high)
+            if start >= high:
+                return None
+            if start >= low:
+                return start
+            at = self._text.find(self._needle, start, high)
+        return None
+
+
+class _Scanned:
+    """Matches of a pattern near an offset: blocks of text are scanned, growing as they lead away from it."""
+
+    __slots__ = ("_accept", "_at_start", "_pattern", "_text", "_width", "cut")
+    soft = True
+    _SLACK = 64
+
+    def __init__(
+        self,
+        text: str,
+        pattern: re.Pattern[str],
+        cut: Cut,
+        *,
+        accept: Callable[[str, re.Match[str]], bool] | None = None,
+        at_start: bool = False,
+        width: int = 256,
+    ) -> None:
+        self._text, self._pattern, self.cut = text, pattern, cut
+        self._accept, self._at_start, self._width = accept, at_start, width
+
+    def last(self, low: int, high: int) -> Gap | None:
+        width, stop = self._width, high
+        while stop > low:
+            start = max(low, stop - width)
+            for found in reversed(list(self._matches(start, stop))):
+                end = found.start() if self._at_start else found.end()
+                if low < end <= stop and (self._accept is None or self._accept(self._text, found)):
+                    return Gap(end, found.end())
+            stop, width = start, width * 4
+        return None
+
+    def first(self, low: int, high: int) -> Gap | None:
+        width, start = self._width, low
+        while start < high:
+            stop = min(high, start + width)
+            for found in self._matches(start, stop):
+                end = found.start() if self._at_start else found.end()
+                if max(low, start) < end <= stop and (self._accept is None or self._accept(self._text, found)):
+                    return Gap(end, found.end())
+            start, width = stop, width * 4
+        return None
+
+    def first_start(self, low: int, high: int) -> int | None:
+        for found in self._matches(max(0, low - self._SLACK), high):
+            start = skip_space(self._text, found.end(), high)
+            if start >= high:
+                return None
+            if start >= low and (self._accept is None or self._accept(self._text, found)):
+                return start
+        return None
+
+    def _matches(self, start: int, stop: int) -> Iterator[re.Match[str]]:
+        """Matches that reach into `start..stop`, whole: a run of marks is never entered in its middle."""
+        text, begin = self._text, max(0, start - 1)
+        floor = max(0, begin - self._SLACK)
+        while begin > floor and text[begin - 1] in ".!?。！？…\n\r":
+            begin -= 1
+        return self._pattern.finditer(text, begin, min(len(text), stop + self._SLACK))
+
+
+class _Graphemes:
+    __slots__ = ("_text", "cut")
+    soft = True
+
+    def __init__(self, text: str, cut: Cut) -> None:
+        self._text, self.cut = text, cut
+
+    def last(self, low: int, high: int) -> Gap | None:
+        edge = floor_edge(self._text, high, low)
+        return Gap(edge, edge) if edge > low else None
+
+    def first(self, low: int, high: int) -> Gap | None:
+        edge = next_edge(self._text, low, len(self._text))
+        return Gap(edge, edge) if edge <= high else None
+
+    def first_start(self, low: int, high: int) -> int | None:
+        start = ceil_edge(self._text, low, floor_edge(self._text, low, 0), high)
+        start = skip_space(self._text, start, high)
+        return start if start < high else None
+
+
+# --- separators of the user ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Separator:
+    """A separator, taken literally. Without a `position` it is dropped where a cut falls on it."""
+
+    separator: str
+    position: SeparatorPosition | None = None
+
+    def bind(self, text: str) -> BoundLevel:
+        return _Separator(text, self.separator, self.position)
+
+
+@dataclass(frozen=True, slots=True)
+class SeparatorPattern:
+    """A separator given as a regular expression (the `regex` dialect); found once a document, under a time limit."""
+
+    pattern: str
+    position: SeparatorPosition | None = None
+    seconds: float = 10.0
+
+    def bind(self, text: str) -> BoundLevel:
+        return Positions("separator", _gaps(separator_spans(text, self.pattern, self.seconds), self.position))
+
+
+def separator_spans(text: str, pattern: str, seconds: float) -> list[tuple[int, int]]:
+    """All matches of a user's pattern; BudgetExceeded when they take more than `seconds`."""
+    try:
+        return [found.span() for found in regex.compile(pattern).finditer(text, timeout=seconds)]
+    except TimeoutError as error:
+        raise BudgetExceeded(f"separator {pattern!r} took more than {seconds} s on this document") from error
+
+
+def _gaps(spans: Sequence[tuple[int, int]], position: SeparatorPosition | None) -> list[Gap]:
+    if position == "start":
+        return [Gap(start, start) for start, _ in spans]
+    if position == "end":
+        return [Gap(end, end) for _, end in spans]
+    return [Gap(start, end) for start, end in spans]
+
+
+class _Separator:
+    __slots__ = ("_after", "_behind", "_separator", "_text")
+    soft = False
+    cut: Cut = "separator"
+
+    def __init__(self, text: str, separator: str, position: SeparatorPosition | None) -> None:
+        self._text, self._separator = text, separator
+        self._behind = len(separator) if position == "end" else 0
+        self._after = 0 if position == "start" else len(separator)
+
+    def last(self, low: int, high: int) -> Gap | None:
+        start = max(0, low + 1 - self._behind)
+        at = self._text.rfind(self._separator, start, high - self._behind + len(self._separator))
+        return Gap(at + self._behind, at + self._after) if at >= 0 else None
+
+    def first(self, low: int, high: int) -> Gap | None:
+        start = max(0, low + 1 - self._behind)
+        at = self._text.find(self._separator, start, high - self._behind + len(self._separator))
+        return Gap(at + self._behind, at + self._after) if at >= 0 else None
+
+    def first_start(self, low: int, high: int) -> int | None:
+        at = self._text.find(self._separator, max(0, low - self._after), high)
+        return at + self._after if 0 <= at < high - self._after else None
+
+
+# --- boundaries known beforehand -------------------------------------------------------------------------------------
+
+
+class Positions:
+    """Boundaries that a parser found: sorted, the gaps not overlapping. Bound already."""
+
+    __slots__ = ("_ends", "_starts", "cut", "soft")
+
+    def __init__(self, cut: Cut, gaps: Sequence[Gap], *, soft: bool = False) -> None:
+        self.cut, self.soft = cut, soft
+        self._ends = [gap.end for gap in gaps]
+        self._starts = [gap.start for gap in gaps]
+
+    @classmethod
+    def at(cls, cut: Cut, offsets: Sequence[int]) -> Positions:
+        """Zero-width boundaries at `offsets`; the white space around them may be trimmed."""
+        return cls(cut, [Gap(offset, offset) for offset in offsets], soft=True)
+
+    def last(self, low: int, high: int) -> Gap | None:
+        at = bisect_right(self._ends, high) - 1
+        return Gap(self._ends[at], self._starts[at]) if at >= 0 and self._ends[at] > low else None
+
+    def first(self, low: int, high: int) -> Gap | None:
+        at = bisect_right(self._ends, low)
+        return Gap(self._ends[at], self._starts[at]) if at < len(self._ends) and self._ends[at] <= high else None
+
+    def first_start(self, low: int, high: int) -> int | None:
+        at = bisect_left(self._starts, low)
+        return self._starts[at] if at < len(self._starts) and self._starts[at] < high else None

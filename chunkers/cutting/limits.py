@@ -1,0 +1,43 @@
+"""How much fits into a chunk: one limit in the unit asked for, and one in tokens where that is set too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chunkers.measure.lengths import Unit
+
+
+class Limit:
+    """The limits of one document's chunks, bound to its text.
+
+    `bounds` are (unit, most) pairs; every chunk has to keep all of them. No pairs: unbounded.
+    """
+
+    __slots__ = ("_bounds", "_text")
+
+    def __init__(self, text: str, bounds: Sequence[tuple[Unit, int]]) -> None:
+        self._text = text
+        self._bounds = [(unit, unit.ruler(text), most) for unit, most in bounds]
+
+    def reach(self, start: int, end: int, context: str = "") -> int:
+        """The largest offset up to `end` that a chunk from `start` can end at; check it with `fits`."""
+        for unit, ruler, most in self._bounds:
+            end = min(end, ruler.reach(start, most - unit.measure(context) if context else most))
+        return max(end, start)
+
+    def back(self, end: int, floor: int) -> int:
+        """The smallest offset from `floor` that a chunk ending at `end` can start at; check it with `fits`."""
+        for _, ruler, most in self._bounds:
+            floor = max(floor, ruler.back(end, most, floor))
+        return floor
+
+    def fits(self, start: int, end: int, context: str = "") -> bool:
+        """Whether `context` and `text[start:end]` together keep every limit."""
+        if context:
+            whole = context + self._text[start:end]
+            return all(unit.measure(whole) <= most for unit, _, most in self._bounds)
+        return all(ruler.length(start, end) <= most for _, ruler, most in self._bounds)
+
+    def admits_context(self, context: str) -> bool:
+        """Whether `context` takes at most half of every limit (SPEC law 4)."""
+        return all(unit.measure(context) * 2 <= most for unit, _, most in self._bounds)

@@ -1,0 +1,268 @@
+"""The merge: pack a region of text into chunks that keep a limit. It lives here, once, for every strategy.
+
+From a chunk's start the limit gives the farthest end; looking backward from there, the coarsest boundary that lies in
+between is the cut. That packs whole neighbours together and goes finer only inside a piece that is too long, without
+splitting the text into pieces first: each character is touched about once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from chunkers.cutting.levels import BoundLevel, Gap, SeparatorPosition
+from chunkers.cutting.limits import Limit
+from chunkers.measure.lengths import Ruler
+from chunkers.records import Drop, Span
+from chunkers.text.graphemes import floor_edge, is_edge, next_edge
+from chunkers.text.lines import line_start, skip_space, trim_space
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlap:
+    """How much of a chunk's end is repeated at the next one's start, and what that is made of.
+
+    `most` is in the unit of `ruler`. `atoms` are tried in order; the first that has a piece starting inside the
+    reach gives the start. `inside_words` atoms are used only behind a cut that fell inside a word.
+    """
+
+    most: int
+    ruler: Ruler
+    atoms: Sequence[BoundLevel]
+    inside_words: Sequence[BoundLevel] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trim:
+    """What happens to the white space at a chunk's ends.
+
+    `strip` leaves it out; `keep_indent` keeps that of the first line. Without `strip` every character stays, and
+    `position` says which side of a cut gets the white space there (default: the chunk that ends).
+    """
+
+    strip: bool = True
+    keep_indent: bool = False
+    position: SeparatorPosition | None = None
+
+
+def pack(
+    text: str,
+    start: int,
+    end: int,
+    levels: Sequence[BoundLevel],
+    limit: Limit,
+    *,
+    trim: Trim,
+    overlap: Overlap | None = None,
+    context_at: Callable[[int], str] | None = None,
+    overlap_floor: Callable[[int], int] | None = None,
+    avoid: Callable[[int], bool] | None = None,
+) -> tuple[list[Span], list[Drop]]:
+    """Cut `text[start:end]` into spans within `limit`, and name the separators that were dropped.
+
+    `levels` go from coarse to fine and end in grapheme clusters. `context_at(start)` is text repeated before a chunk
+    that starts there (a table's header); it counts against the limit. `overlap_floor(start)` is the least offset that
+    the overlap of a chunk may reach back to. `avoid(offset)` says where no chunk should end if it can end elsewhere.
+    Cost: about one pass over the region, in C.
+    """
+    return _Packer(text, end, levels, limit, trim, overlap, context_at, overlap_floor, avoid).run(start)
+
+
+class _Packer:
+    def __init__(
+        self,
+        text: str,
+        end: int,
+        levels: Sequence[BoundLevel],
+        limit: Limit,
+        trim: Trim,
+        overlap: Overlap | None,
+        context_at: Callable[[int], str] | None,
+        overlap_floor: Callable[[int], int] | None,
+        avoid: Callable[[int], bool] | None,
+    ) -> None:
+        self.text, self.levels, self.limit, self.trim = text, levels, limit, trim
+        self.overlap, self.context_at, self.overlap_floor, self.avoid = overlap, context_at, overlap_floor, avoid
+        self.end = self._outer_end(end)
+        self.spans: list[Span] = []
+        self.drops: list[Drop] = []
+        self.rung = 0  # of the last cut
+
+    def run(self, start: int) -> tuple[list[Span], list[Drop]]:
+        position = self._inner_start(start, start)
+        while position < self.end:
+            position = self._next(position)
+        return self.spans, self.drops
+
+    def _next(self, position: int) -> int:
+        """Cut one chunk whose new text starts at `position`; returns where the next one's does."""
+        text, end, limit = self.text, self.end, self.limit
+        context = self.context_at(position) if self.context_at else ""
+        high = limit.reach(position, end, context)
+        begin = self._overlap_start(position) if self.overlap is not None and not context else position
+        if high >= end and limit.fits(position, end, context):
+            return self._last_chunk(begin, position, context)
+        low = skip_space(text, position, end)
+        if position < low and low >= high:  # white space alone fills the chunk
+            return low
+        found = self._cut(position, low, high, context, len(self.levels))
+        if found is None:
+            edge = next_edge(text, low, end)
+            self._emit(low, low, edge, "oversize", context)
+            self.rung = len(self.levels) - 1
+            return self._inner_start(edge, edge)
+        if begin < position:
+            begin, found = self._with_overlap(begin, position, low, high, found)
+        return self._end_chunk(begin, position, found, context)
+
+    def _last_chunk(self, begin: int, position: int, context: str) -> int:
+        """The rest fits. If it does not fit with its overlap, a piece as fine as the last cut is left for one more."""
+        end = self.end
+        if begin < position and not self.limit.fits(begin, end):
+            found = self._cut(begin, position, self.limit.reach(begin, end), "", self.rung + 1)
+            if found is not None:
+                return self._end_chunk(begin, position, found, "")
+            begin = self._overlap_start(position, must_hold=end, above=begin)
+        self._emit(begin, position, end, "document-end", context)
+        return end
+
+    def _end_chunk(self, begin: int, position: int, found: tuple[int, Gap], context: str) -> int:
+        self.rung, gap = found
+        level = self.levels[self.rung]
+        self._emit(begin, position, gap.end, level.cut, context)
+        return self._after(gap, level)
+
+    # --- where to end ------------------------------------------------------------------------------------------------
+
+    def _cut(self, start: int, low: int, high: int, context: str, rungs: int) -> tuple[int, Gap] | None:
+        """The coarsest of the first `rungs` levels with a boundary in reach, and its last one there."""
+        for heed in (True, False) if self.avoid else (False,):
+            for rung in range(rungs):
+                gap = self._last(rung, start, low, high, context, heed)
+                if gap is not None:
+                    return rung, gap
+        return None
+
+    def _last(self, rung: int, start: int, low: int, high: int, context: str, heed: bool) -> Gap | None:
+        """The last boundary of a level with which the chunk from `start` keeps limit, clusters and `avoid`."""
+        level, text, strip = self.levels[rung], self.text, self.trim.strip
+        reach = skip_space(text, high, self.end) if strip and high < self.end and text[high].isspace() else high
+        while reach > low:
+            raw = level.last(low, reach)
+            if raw is None:
+                return None
+            gap = self._settle(raw, level, low, high)
+            stop = trim_space(text, low, gap.end) if strip else gap.end
+            if (
+                low < stop
+                and is_edge(text, stop, start)
+                and (gap.start == stop or is_edge(text, gap.start, stop))
+                and not (heed and self.avoid is not None and self.avoid(raw.end))
+            ):
+                if self.limit.fits(start, stop, context):
+                    return gap._replace(end=stop)
+                high = min(high, self.limit.reach(start, stop - 1, context))
+            reach = min(raw.end - 1, skip_space(text, high, self.end) if strip else high)
+        return None
+
+    def _settle(self, gap: Gap, level: BoundLevel, low: int, high: int) -> Gap:
+        """Give the white space of a soft gap to the side it belongs to when nothing is stripped."""
+        if self.trim.strip or not level.soft:
+            return gap
+        if self.trim.position == "start":
+            edge = trim_space(self.text, low, gap.end)
+        else:
+            edge = floor_edge(self.text, min(high, skip_space(self.text, gap.end, self.end)), low)
+        return Gap(edge, edge)
+
+    # --- where to start ----------------------------------------------------------------------------------------------
+
+    def _with_overlap(
+        self, begin: int, position: int, low: int, high: int, found: tuple[int, Gap]
+    ) -> tuple[int, tuple[int, Gap]]:
+        """Make room for an overlap from `begin` without cutting finer than without it.
+
+        Behind a cut inside a long piece, its rest may be cut as finely as that cut was.
+        """
+        rung = max(found[0], self.rung)
+        while begin < position:
+            shorter = self._cut(begin, low, self.limit.reach(begin, high), "", rung + 1)
+            if shorter is not None:
+                return begin, shorter
+            first = self.levels[rung].first(low, high)
+            if first is None:
+                break
+            begin = self._overlap_start(position, must_hold=first.end, above=begin)
+        return position, found
+
+    def _overlap_start(self, position: int, *, must_hold: int | None = None, above: int = -1) -> int:
+        """The start of the longest allowed overlap that leaves room up to `must_hold`; `position` if there is none."""
+        overlap = self.overlap
+        if overlap is None or not self.spans:
+            return position
+        previous = self.spans[-1]
+        floor = max(previous.start + 1, above + 1)
+        if self.overlap_floor is not None:
+            floor = max(floor, self.overlap_floor(position))
+        if floor >= previous.end:
+            return position
+        floor = overlap.ruler.back(previous.end, overlap.most, floor)
+        if must_hold is not None:
+            hold = trim_space(self.text, position, must_hold) if self.trim.strip else must_hold
+            floor = max(floor, self.limit.back(hold, floor))
+        else:
+            hold = position
+        atoms = list(overlap.atoms)
+        if previous.cut in ("grapheme", "limit", "oversize", "token"):
+            atoms += overlap.inside_words
+        for level in atoms:
+            begin = level.first_start(floor, previous.end)
+            while begin is not None:
+                if self._may_start(begin, hold, previous, overlap):
+                    return begin
+                begin = level.first_start(begin + 1, previous.end)
+        return position
+
+    def _may_start(self, begin: int, hold: int, previous: Span, overlap: Overlap) -> bool:
+        text = self.text
+        return (
+            is_edge(text, begin, previous.start)
+            and overlap.ruler.length(begin, previous.end) <= overlap.most
+            and self.limit.fits(begin, hold)
+            and not (self.context_at and self.context_at(begin))
+        )
+
+    def _after(self, gap: Gap, level: BoundLevel) -> int:
+        """Where the next chunk's new text starts behind a cut; dropped separators are named."""
+        start = self._inner_start(gap.start, gap.end)
+        if not level.soft and gap.start > gap.end:
+            separator = self.text[gap.end : gap.start].strip()
+            while separator and self.text.startswith(separator, start) and start < self.end:
+                start = self._inner_start(start + len(separator), gap.end)
+        if not level.soft and not (dropped := self.text[gap.end : start]).isspace() and dropped:
+            self.drops.append(Drop(gap.end, start, "separator"))
+        return start
+
+    def _inner_start(self, position: int, floor: int) -> int:
+        """`position` moved over white space, as `trim` wants it, and to a cluster edge."""
+        if not self.trim.strip:
+            return position
+        text, end = self.text, self.end
+        start = skip_space(text, position, end)
+        if self.trim.keep_indent and start < end:
+            return max(position, line_start(text, start, position))
+        if start > position and start < end and not is_edge(text, start, floor):
+            return floor_edge(text, start, floor)
+        return start
+
+    def _outer_end(self, end: int) -> int:
+        return trim_space(self.text, 0, end) if self.trim.strip else end
+
+    def _emit(self, begin: int, position: int, end: int, cut: str, context: str) -> None:
+        """Add a chunk; `begin < position` where it repeats text of the one before."""
+        overlap = 0
+        if begin < position and self.overlap is not None:
+            overlap = self.overlap.ruler.length(begin, self.spans[-1].end)
+        elif not self.trim.strip and self.text[begin:end].isspace():
+            return
+        self.spans.append(Span(begin, end, cut, (), context, None, overlap))  # type: ignore[arg-type]

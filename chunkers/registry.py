@@ -1,0 +1,53 @@
+"""The strategies by name, and how one is built from its options."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from chunkers.errors import InertOption, InvalidOption, OptionError, UnknownOption, UnknownStrategy
+from chunkers.strategies.base import Strategy
+from chunkers.strategies.character import Character
+from chunkers.strategies.fixed import Fixed
+from chunkers.strategies.recursive import Recursive
+
+STRATEGIES: Mapping[str, type[Any]] = MappingProxyType(
+    {kind.name: kind for kind in (Recursive, Character, Fixed)}
+)
+"""Every strategy that cuts by itself; `auto` picks among them."""
+
+
+def option_names(kind: type[Any]) -> list[str]:
+    """The options that a strategy class reads."""
+    return [field.name for field in dataclasses.fields(kind.Options)]
+
+
+def make(name: str, options: Mapping[str, Any], others: Iterable[type[Any]] = ()) -> Strategy:
+    """Build the strategy `name`. Raises UnknownStrategy, UnknownOption, InertOption or InvalidOption.
+
+    `others` are strategy classes beyond `STRATEGIES`.
+    """
+    kinds = {**STRATEGIES, **{kind.name: kind for kind in others}}
+    if name not in kinds:
+        raise UnknownStrategy(name, kinds)
+    kind = kinds[name]
+    known = option_names(kind)
+    for option in options:
+        if option in known:
+            continue
+        if any(option in option_names(other) for other in kinds.values()):
+            raise InertOption(option, name, f"{name} reads {', '.join(known)}")
+        raise UnknownOption(option, name, known)
+    try:
+        strategy: Strategy = kind(kind.Options(**options))
+    except InertOption as error:
+        if "strategy 'this'" not in str(error):
+            raise
+        raise InertOption(error.name or "", name, str(error).partition(": ")[2].removesuffix("; remove it")) from None
+    except OptionError:
+        raise
+    except TypeError as error:
+        raise InvalidOption("options", dict(options), f"what {name} takes ({error})") from error
+    return strategy

@@ -1,0 +1,119 @@
+"""The line patterns of Markdown (CommonMark 0.31, GFM tables, footnotes, `:::` containers, `$$` math, MDX).
+
+Every pattern expects lines that end in `\\n` (see `scanner.normalise`) and runs in linear time: repetitions that could
+be matched in two ways are possessive.
+"""
+
+from __future__ import annotations
+
+import re
+
+# What a line may start with after its indentation. Group names are one letter because `lastgroup` is the dispatch:
+#   h ATX heading   f fence   q quote   s "===" line   c ":::"   d a line of only "-", "|", ":" that starts with "-"
+#   t the same starting with "|" or ":"   r rule of * or _   b list item   l "<"   k "["   m "$$"
+_STARTS = r"""
+    (?P<h>\#{1,6}+(?=[ \t\n]))
+  | (?P<f>`{3,}+(?=[^`\n]*\n)|~{3,}+)
+  | (?P<q>>)
+  | (?P<s>=++(?=[ \t]*\n))
+  | (?P<c>:{3,}+)
+  | (?P<d>-(?=[-|:\ \t]*\n))
+  | (?P<t>[|:](?=[-|:\ \t]*\n))
+  | (?P<r>(?:(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+)(?=\n))
+  | (?P<b>(?:[-+*]|[0-9]{1,9}+[.)])(?=[ \t\n]))
+  | (?P<l><(?=[A-Za-z/!?]))
+  | (?P<k>\[)
+  | (?P<m>\$\$)
+"""
+_MDX_STARTS = (
+    _STARTS.replace("(?P<l><(?=[A-Za-z/!?]))", "(?P<l><(?=[A-Za-z/!>]))")
+    + r"""
+  | (?P<x>\{)
+  | (?P<e>(?:import|export)(?=[ \t{*'"]))
+"""
+)
+# i: indented by four columns or more (and not blank)
+_INDENTED = r"(?P<i>(?:\ {4}|\ {0,3}\t)[ \t]*+(?!\n))"
+
+START = re.compile(_STARTS, re.X)
+LINE = re.compile(rf"{_INDENTED}|\ {{0,3}}(?:{_STARTS})", re.X)
+JUMP = re.compile(rf"\n(?:\ {{0,3}}(?:{_STARTS})|{_INDENTED})", re.X)
+"""The next line that may be more than paragraph text. Starts with a literal, so the search between is a memchr."""
+
+MDX_START = re.compile(_MDX_STARTS, re.X)
+MDX_LINE = re.compile(rf"[ \t]*+(?:{_MDX_STARTS})", re.X)
+MDX_JUMP = re.compile(rf"\n[ \t]*+(?:{_MDX_STARTS})", re.X)
+
+SPACE = re.compile(r"[ \t]*+")
+BLANK_LINE = re.compile(r"\n[ \t]*+\n")
+DASH_RULE = re.compile(r"(?:-[ \t]*+){3,}+\n")
+DASH_UNDERLINE = re.compile(r"-++[ \t]*+\n")
+CODE_LINES = re.compile(r"(?:(?:[ \t]*+\n)*+(?: {4}| {0,3}\t)[ \t]*+[^ \t\n][^\n]*+\n)++")
+FENCE_CLOSE = {
+    "`": re.compile(r"\n {0,3}(`{3,}+)[ \t]*+(?=\n)"),
+    "~": re.compile(r"\n {0,3}(~{3,}+)[ \t]*+(?=\n)"),
+}
+NESTED_FENCE_CLOSE = {
+    "`": re.compile(r"\n[ \t>]*+(`{3,}+)[ \t]*+(?=\n)"),
+    "~": re.compile(r"\n[ \t>]*+(~{3,}+)[ \t]*+(?=\n)"),
+}
+BOX_OPEN = re.compile(r":{3,}+[ \t]*+[^:\s][^\n]*+\n")
+BOX_CLOSE = re.compile(r"(:{3,}+)[ \t]*+\n")
+FOOTNOTE = re.compile(r"\[\^[^\] \n]++\]:")
+MATH_CLOSE = re.compile(r"\$\$[ \t]*+\n")
+
+# Link definitions. Continuation lines of a label or title are never blank.
+_BREAK = r"\\?\n(?![ \t]*+\n)"
+DEFINITION = re.compile(
+    rf"\[(?P<label>(?:[^\[\]\\\n]|\\[^\n]|{_BREAK})++)\]:[ \t]*+(?:\n[ \t]*+)?"
+    r"(?P<dest><(?:[^<>\\\n]|\\[^\n])*+>|(?!<)[^\x01-\x20\x7f]++)"
+)
+DEFINITION_TITLE = re.compile(
+    rf"""(?=[ \t\n])[ \t]*+(?:\n[ \t]*+)?(?:"(?:[^"\\\n]|\\[^\n]|{_BREAK})*+"|'(?:[^'\\\n]|\\[^\n]|{_BREAK})*+'"""
+    rf"""|\((?:[^()\\\n]|\\[^\n]|{_BREAK})*+\))[ \t]*+\n"""
+)
+REST_BLANK = re.compile(r"[ \t]*+\n")
+
+# HTML blocks: groups a-f are CommonMark's kinds 1-6, TAG_LINE is kind 7.
+_NAMES = (
+    "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|"
+    "fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|"
+    "menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|"
+    "track|ul"
+)
+HTML_OPEN = re.compile(
+    rf"<(?:(?P<a>(?:script|pre|style|textarea)(?=[\s>]))|(?P<b>!--)|(?P<c>\?)|(?P<d>![a-z])|(?P<e>!\[CDATA\[)"
+    rf"|(?P<f>/?(?:{_NAMES})(?=\s|/?>)))",
+    re.I | re.A,
+)
+HTML_CLOSE = {
+    "a": re.compile(r"</(?:script|pre|style|textarea)>", re.I | re.A),
+    "b": re.compile(r"-->"),
+    "c": re.compile(r"\?>"),
+    "d": re.compile(r">"),
+    "e": re.compile(r"\]\]>"),
+}
+_VALUE = r"""(?:[^"'=<>`\x00-\x20]++|'[^'\n]*+'|"[^"\n]*+")"""
+_ATTRIBUTE = rf"(?:[^\S\n]++[a-zA-Z_:][a-zA-Z0-9:._-]*+(?:[^\S\n]*+=[^\S\n]*+{_VALUE})?+)"
+TAG_LINE = re.compile(
+    rf"<(?:[A-Za-z][A-Za-z0-9-]*+{_ATTRIBUTE}*+[^\S\n]*+/?>|/[A-Za-z][A-Za-z0-9-]*+[^\S\n]*+>)[^\S\n]*+\n"
+)
+
+# What may end a paragraph without a blank line, and what ends a table.
+_INTERRUPTS = rf"""\#{{1,6}}+[ \t\n]|`{{3,}}+[^`\n]*\n|~~~|>|(?:(?:\*[ \t]*+){{3,}}+|(?:_[ \t]*+){{3,}}+|(?:-[ \t]*+){{3,}}+)\n
+  |<(?:(?i:script|pre|style|textarea)[\s>]|!--|\?|![A-Za-z]|!\[CDATA\[|/?(?i:{_NAMES})(?:\s|/?>))|:::|\$\$"""
+INTERRUPT = re.compile(
+    rf"\ {{0,3}}(?:{_INTERRUPTS}|(?:[-+*]|0*+1[.)])[ \t]++[^ \t\n]|\[\^[^\] \n]++\]:)",
+    re.X,
+)
+TABLE_ROWS = re.compile(
+    rf"(?:(?![ \t]*+\n|\ {{4}}|\ {{0,3}}\t|\ {{0,3}}(?:{_INTERRUPTS}|(?:[-+*]|[0-9]{{1,9}}[.)])[ \t\n]))[^\n]*+\n)*+",
+    re.X,
+)
+
+# MDX: the pieces that matter while looking for the end of a `{…}` expression or a tag.
+MDX_TOKEN = re.compile(
+    r"""(?P<open>\{)|(?P<close>\})|(?P<end>>)|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`"""
+    r"""|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/""",
+    re.S,
+)

@@ -1,0 +1,244 @@
+"""The Markdown block scanner: text to blocks with exact offsets, without building a tree.
+
+At document level one compiled search jumps from one interesting line to the next; whatever lies between is paragraph
+text and is never looked at line by line. As soon as a container (list, quote, footnote, `:::`) opens, `containers`
+takes over until all containers are closed again.
+"""
+
+from __future__ import annotations
+
+import re
+
+from chunkers.structure.markdown import leaves, mdx, patterns
+from chunkers.structure.markdown.blocks import Block
+from chunkers.structure.markdown.containers import ContainerScanner
+
+_BLANK = " \t\n"
+
+
+def scan(text: str, *, dialect: str = "commonmark", start: int = 0) -> list[Block]:
+    """The blocks of `text` from `start` (a line start) on, in order of their starts; paragraphs are what lies between.
+
+    Headings, fences, tables and containers are those of CommonMark with GFM tables, footnotes, `:::` containers and
+    `$$` math; `dialect="mdx"` reads MDX instead. Lines end at CR LF, LF and CR and nowhere else. A container comes
+    before its content. Linear in the length of the text; containers nested deeper than 100 are read as text.
+    """
+    if not text:
+        return []
+    return _Scanner(normalise(text), len(text), dialect == "mdx").run(start)
+
+
+def normalise(text: str) -> str:
+    """The text with every line ended by one `\\n` at the same offsets: the CR of a CR LF becomes a space."""
+    if "\r" in text:
+        text = text.replace("\r\n", " \n").replace("\r", "\n")
+    return text if text.endswith("\n") else text + "\n"
+
+
+class _Scanner:
+    __slots__ = ("blocks", "containers", "is_mdx", "line", "jump", "no_math_from", "size", "text", "tried_expressions")
+
+    def __init__(self, text: str, size: int, is_mdx: bool) -> None:
+        self.text = text
+        self.size = size
+        self.is_mdx = is_mdx
+        self.blocks: list[Block] = []
+        self.containers = ContainerScanner(text, self.blocks, is_mdx)
+        self.line = patterns.MDX_LINE if is_mdx else patterns.LINE
+        self.jump = patterns.MDX_JUMP if is_mdx else patterns.JUMP
+        self.no_math_from = len(text)
+        self.tried_expressions = mdx.Balance(text)
+
+    def run(self, start: int) -> list[Block]:
+        text, blocks = self.text, self.blocks
+        search = self.jump.search
+        # Everything before `done` belongs to finished blocks; text between `done` and a match is paragraphs.
+        done = start
+        match = self.line.match(text, start)
+        while True:
+            if match is None:
+                match = search(text, max(done - 1, start))
+                if match is None:
+                    break
+            line = match.start()
+            if text[line] == "\n":
+                line += 1
+            kind = match.lastgroup
+            mark = match.end() if kind is None else match.start(kind)
+            if kind == "h":
+                end = text.index("\n", mark) + 1
+                level = match.end() - mark
+                title = leaves.heading_title(text[match.end() : end])
+                blocks.append(Block("heading", line, end, 0, line, end, level, title))
+            else:
+                end = self.block(kind or "", line, mark, match, done)
+            if end > line:
+                done = end
+                match = search(text, end - 1)
+            else:
+                match = search(text, mark)
+        return self.clipped()
+
+    def clipped(self) -> list[Block]:
+        """The blocks within the text that was given, which may lack the last line end."""
+        blocks, size = self.blocks, self.size
+        if len(self.text) > size:
+            index = len(blocks) - 1
+            while index >= 0 and (blocks[index].end > size or blocks[index].depth):
+                block = blocks[index]
+                blocks[index] = block._replace(
+                    end=min(block.end, size), body=min(block.body, size), tail=min(block.tail, size)
+                )
+                index -= 1
+        return blocks
+
+    def block(self, kind: str, line: int, mark: int, match: re.Match[str], done: int) -> int:
+        """Read the block that starts at `line`; its end, or `line` if the line is paragraph text after all."""
+        text = self.text
+        if kind == "f":
+            return self.fence(line, mark, match.end() - mark)
+        if kind == "q":
+            return self.containers.run(line)
+        previous = _paragraph_line_before(text, line, done)
+        if kind == "i":
+            return line if previous >= 0 else self.code(line)
+        if kind in "dt" and previous >= 0:
+            end = self.table(line, mark, previous)
+            if end > line:
+                return end
+        if kind == "s" or (kind == "d" and previous >= 0 and patterns.DASH_UNDERLINE.match(text, mark)):
+            return self.underline(line, mark, done) if previous >= 0 else line
+        if kind == "r" or (kind == "d" and patterns.DASH_RULE.match(text, mark)):
+            end = text.index("\n", mark) + 1
+            self.blocks.append(Block("rule", line, end, 0, line, end))
+            return end
+        if kind == "b" or (kind == "d" and text[mark + 1] in _BLANK):
+            if previous >= 0 and not _item_interrupts(text, mark, match):
+                return line
+            return self.containers.run(line)
+        if kind == "l":
+            return self.html(line, mark, previous >= 0)
+        if kind == "k":
+            return self.bracket(line, mark, previous >= 0)
+        if kind == "c":
+            return self.containers.run(line) if patterns.BOX_OPEN.match(text, mark) else line
+        if kind == "m":
+            return self.math(line, mark)
+        if kind in "xe" and previous < 0:
+            return self.expression(kind, line, mark)
+        return line
+
+    def fence(self, line: int, mark: int, length: int) -> int:
+        text = self.text
+        body = text.index("\n", mark) + 1
+        position = body - 1
+        close = patterns.FENCE_CLOSE[text[mark]]
+        tail = end = len(text)
+        while match := close.search(text, position):
+            if match.end(1) - match.start(1) >= length:
+                tail, end = match.start() + 1, match.end() + 1
+                break
+            position = match.end()
+        self.blocks.append(Block("fence", line, end, 0, body, tail))
+        return end
+
+    def code(self, line: int) -> int:
+        match = patterns.CODE_LINES.match(self.text, line)
+        if match is None:
+            return line
+        self.blocks.append(Block("code", line, match.end(), 0, line, match.end()))
+        return match.end()
+
+    def table(self, line: int, mark: int, header: int) -> int:
+        text = self.text
+        body = text.index("\n", mark) + 1
+        if text[header] in " \t" and patterns.CODE_LINES.match(text, header):
+            return line
+        if not leaves.opens_table(text[header:line], text[mark:body]):
+            return line
+        rows = patterns.TABLE_ROWS.match(text, body)
+        end = rows.end() if rows else body
+        self.blocks.append(Block("table", header, end, 0, body, end))
+        return end
+
+    def underline(self, line: int, mark: int, done: int) -> int:
+        text = self.text
+        end = text.index("\n", mark) + 1
+        start = _paragraph_start(text, line, done)
+        level = 1 if text[mark] == "=" else 2
+        title = leaves.underlined_title(text[start:line])
+        self.blocks.append(Block("heading", start, end, 0, start, end, level, title))
+        return end
+
+    def html(self, line: int, mark: int, in_paragraph: bool) -> int:
+        text = self.text
+        if self.is_mdx and not text.startswith("<!", mark):
+            if in_paragraph:
+                return line
+            end = self.tried_expressions.tag_end(mark)
+            kind = "g" if end > mark else ""
+        else:
+            kind, end = leaves.html_end(text, mark, text.index("\n", mark) + 1, interrupts=in_paragraph)
+        if not kind:
+            return line
+        self.blocks.append(Block("html", line, end, 0, line, end))
+        return end
+
+    def bracket(self, line: int, mark: int, in_paragraph: bool) -> int:
+        text = self.text
+        if patterns.FOOTNOTE.match(text, mark):
+            return self.containers.run(line)
+        end = -1 if in_paragraph else leaves.definition_end(text, mark)
+        if end < 0:
+            return line
+        self.blocks.append(Block("definition", line, end, 0, line, end))
+        return end
+
+    def math(self, line: int, mark: int) -> int:
+        text = self.text
+        body = text.index("\n", mark) + 1
+        inner = mark + 2
+        if mark >= self.no_math_from:
+            return line
+        close = patterns.MATH_CLOSE.search(text, inner)
+        if close is None:
+            self.no_math_from = mark
+            return line
+        tail = text.rfind("\n", 0, close.start()) + 1 if close.start() >= body else close.start()
+        self.blocks.append(Block("math", line, close.end(), 0, min(body, tail), tail))
+        return close.end()
+
+    def expression(self, kind: str, line: int, mark: int) -> int:
+        if kind == "e" and mark > line:
+            return line
+        end = self.tried_expressions.esm_end(mark) if kind == "e" else self.tried_expressions.expression_end(mark)
+        if end <= mark:
+            return line
+        self.blocks.append(Block("expression", line, end, 0, line, end))
+        return end
+
+
+def _paragraph_line_before(text: str, line: int, done: int) -> int:
+    """Where the line before `line` starts if it is paragraph text (not blank, not part of a block), else -1."""
+    if line <= done:
+        return -1
+    before = text.rfind("\n", done, line - 1) + 1
+    before = max(before, done)
+    if text[line - 2] not in _BLANK:
+        return before if line - 2 >= done else -1
+    return before if text[before:line].strip(_BLANK) else -1
+
+
+def _paragraph_start(text: str, line: int, done: int) -> int:
+    """Where the paragraph that the line before `line` belongs to starts."""
+    start = line
+    while (before := _paragraph_line_before(text, start, done)) >= 0:
+        start = before
+    return start
+
+
+def _item_interrupts(text: str, mark: int, match: re.Match[str]) -> bool:
+    """Whether the list item at `mark` may end a paragraph: not if it is empty or a number other than 1."""
+    digits = text[mark : match.end() - 1] if text[mark] in "0123456789" else "1"
+    after = patterns.SPACE.match(text, max(match.end(), mark + 1))
+    return int(digits) == 1 and after is not None and text[after.end()] != "\n"

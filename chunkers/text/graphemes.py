@@ -1,0 +1,70 @@
+"""Edges of grapheme clusters (UAX #29), looked at only around the places where a cut may fall.
+
+A cluster of more than `CAP` code points counts as several atoms of `CAP` code points, so that a wall of combining
+marks cannot make a chunk of any size.
+"""
+
+from __future__ import annotations
+
+import re
+
+import regex
+
+CAP = 64
+CLUSTER = regex.compile(r"\X")
+
+# Characters that never join a neighbour of this same class into one cluster, CRLF apart.
+_SIMPLE = (
+    "\x00-\u02ff\u0370-\u0482\u048a-\u052f\u1e00-\u1fff\u2010-\u2027\u2030-\u203b\u2190-\u2193\u2200-\u22ff"
+    "\u3000-\u3029\u3031-\u303c\u3041-\u3096\u309b-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff9d"
+)
+_SIMPLE_PAIR = re.compile(f"[{_SIMPLE}]{{2}}")
+# A cluster surely starts at one of these unless a CR or a prepended mark stands before it.
+_STARTER = re.compile("[\n\x20-\xa8\xaa-\xac\xaf-\u02ff\u3000-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]")
+_JOINS_NEXT = re.compile(
+    "[\r\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd\U000111c2\U000111c3\U000113d1"
+    "\U0001193f\U00011941\U00011a3a\U00011a84-\U00011a89\U00011d46\U00011f02]"
+)
+
+
+def floor_edge(text: str, position: int, floor: int) -> int:
+    """The greatest cluster edge at or before `position`; `floor` must be an edge and is the least answer."""
+    if position <= floor:
+        return floor
+    if position >= len(text):
+        return len(text)
+    if _SIMPLE_PAIR.match(text, position - 1):
+        return position - 1 if text[position] == "\n" and text[position - 1] == "\r" else position
+    edge = _safe_edge(text, position, floor)
+    horizon = position + CAP + 1
+    while edge < position:
+        cluster_end = CLUSTER.match(text, edge, horizon).end()
+        if cluster_end > position:
+            return edge + (position - edge) // CAP * CAP if cluster_end - edge > CAP else edge
+        edge = cluster_end
+    return edge
+
+
+def next_edge(text: str, position: int, ceiling: int) -> int:
+    """The first edge after `position`, which must be an edge itself; at most `ceiling`."""
+    end: int = CLUSTER.match(text, position, min(ceiling, position + CAP + 1)).end()
+    return min(end, position + CAP, ceiling)
+
+
+def ceil_edge(text: str, position: int, floor: int, ceiling: int) -> int:
+    """The least edge at or after `position`, at most `ceiling`; `floor` must be an edge at or before `position`."""
+    edge = floor_edge(text, position, floor)
+    return edge if edge >= position else next_edge(text, edge, ceiling)
+
+
+def is_edge(text: str, position: int, floor: int) -> bool:
+    """Whether a cut at `position` keeps clusters whole; `floor` must be an edge at or before it."""
+    return floor_edge(text, position, floor) == position
+
+
+def _safe_edge(text: str, position: int, floor: int) -> int:
+    """An edge at or before `position` that needs no context: next to a plain character, or `floor`."""
+    for at in range(position, floor, -1):
+        if _STARTER.match(text, at) and not _JOINS_NEXT.match(text, at - 1):
+            return at
+    return floor

@@ -1,0 +1,41 @@
+"""Lines, as `\\r\\n`, `\\n` and `\\r` end them and nothing else does (str.splitlines knows eight more)."""
+
+from __future__ import annotations
+
+import re
+
+NEWLINE = re.compile(r"\r\n|\n|\r")
+NON_SPACE = re.compile(r"\S")
+
+
+def line_starts(text: str, start: int = 0, end: int | None = None) -> list[int]:
+    """Offsets of the line starts in `text[start:end]`; the first is `start`, one after a final newline is left out."""
+    end = len(text) if end is None else end
+    starts = [start]
+    starts.extend(m.end() for m in NEWLINE.finditer(text, start, end) if m.end() < end)
+    return starts
+
+
+def line_start(text: str, position: int, floor: int = 0) -> int:
+    """The start of the line that holds `position`, not before `floor`."""
+    return max(text.rfind("\n", floor, position), text.rfind("\r", floor, position), floor - 1) + 1
+
+
+def skip_space(text: str, start: int, end: int) -> int:
+    """The first offset in `[start, end)` that is not white space, or `end`."""
+    found = NON_SPACE.search(text, start, end)
+    return found.start() if found else end
+
+
+def trim_space(text: str, start: int, end: int) -> int:
+    """The end of `text[start:end]` without its trailing white space (`start` if it is blank)."""
+    if end <= start or not text[end - 1].isspace():
+        return end
+    width = 64
+    while end > start:
+        low = max(start, end - width)
+        kept = len(text[low:end].rstrip())
+        if kept:
+            return low + kept
+        end, width = low, width * 4
+    return start
