@@ -1,1 +1,1 @@
-""""""
+"""Strategies over strategies."""

@@ -1,1 +1,1 @@
-""""""
+"""How long text is: in characters, words, bytes, tokens, or by a function."""

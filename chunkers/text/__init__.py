@@ -1,1 +1,1 @@
-""""""
+"""What text is: lines, graphemes, scripts, sentences."""

@@ -1,1 +1,1 @@
-""""""
+"""The configuration: strict YAML with places, its records, its fingerprint."""

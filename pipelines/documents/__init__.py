@@ -1,1 +1,1 @@
-""""""
+"""From bytes to text, or to a named failure."""

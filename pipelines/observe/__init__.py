@@ -1,1 +1,1 @@
-""""""
+"""What the operator sees: events, statistics, the console."""

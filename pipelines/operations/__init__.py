@@ -1,1 +1,1 @@
-""""""
+"""What each command does, without printing."""

@@ -1,1 +1,1 @@
-""""""
+"""The table: its files, schemas, snapshots and commit log."""

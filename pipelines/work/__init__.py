@@ -1,1 +1,1 @@
-""""""
+"""What one task does with its documents, without Beam."""

@@ -20,4 +20,7 @@ def ten_minutes(readings):
     buckets = {}
     for seconds, height in readings:
         buckets.setdefault(seconds // 600 * 600, []).append(height)
-    return {start: (round(sum(heights) / len(heights)) if len(heights) >= 6 else None) for start, heights in sorted(buckets.items())}
+    return {
+        start: (round(sum(heights) / len(heights)) if len(heights) >= 6 else None)
+        for start, heights in sorted(buckets.items())
+    }
