@@ -79,9 +79,7 @@ def lay_out(
                 )
             )
         low, high = pieces[0].low, pieces[-1].high
-        regions.append(
-            Region(index=len(regions), low=low, high=high, old_shards=old_shards, tasks=tuple(members))
-        )
+        regions.append(Region(index=len(regions), low=low, high=high, old_shards=old_shards, tasks=tuple(members)))
 
     if not shards:
         for piece in _fill(_Piece(low="", high=None, start=0, stop=len(ids)), ids, total, task_bytes):

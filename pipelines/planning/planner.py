@@ -38,12 +38,9 @@ def plan(
     if old.num_rows and not shards:
         raise ValueError("there are document states but no shards that own them")
     identified = identify(_columns(listing, LISTING), sources, old)
-    documents = pa.concat_tables(
-        [
-            decide_listed(identified.winners, sources, route, old, full=full),
-            decide_unlisted(identified, sources, old, prune=prune),
-        ]
-    ).combine_chunks()
+    listed = decide_listed(identified.winners, sources, route, old, full=full)
+    unlisted = decide_unlisted(listed, identified.losers, sources, old, prune=prune)
+    documents = pa.concat_tables([listed, unlisted]).combine_chunks()
     documents = documents.take(pc.sort_indices(documents["id"])).combine_chunks()
     actions = documents["action"].combine_chunks()
     layout = lay_out(

@@ -69,7 +69,7 @@ DUPLICATES = pa.schema(
 """Objects that would make a document id that another object, `kept_uri`, already makes. They leave no chunk."""
 
 Action = Literal["keep", "read", "vanish"]
-KEEP_REASONS = ("unchanged", "failed", "unreachable", "out_of_scope", "duplicate")
+KEEP_REASONS = ("unchanged", "failed", "unreachable", "out_of_scope", "unreplaced")
 READ_REASONS = ("new", "retry", "changed", "rule", "untrusted", "full")
 VANISH_REASONS = ("removed", "rekeyed", "out_of_scope")
 
@@ -143,7 +143,7 @@ class Plan:
     untouched: tuple[int, ...]
     regions: tuple[Region, ...]
     layout: tuple[tuple[Literal["task", "shard"], int], ...]
-    counts: Mapping[Action, Mapping[str, int]]
+    counts: Mapping[str, Mapping[str, int]]
 
     @property
     def nothing_to_do(self) -> bool:

@@ -7,37 +7,36 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.planning.listed import Identified
 from pipelines.planning.records import PLAN_DOCUMENTS, Action, PlanSource
 
 
-def decide_unlisted(identified: Identified, sources: Sequence[PlanSource], old: pa.Table, *, prune: bool) -> pa.Table:
-    """PLAN_DOCUMENTS rows of the documents that are in no listing: `keep` or `vanish`, and why."""
-    winners, losers = identified.winners, identified.losers
-    gone = old.filter(pc.invert(pc.is_in(old["id"], value_set=winners["id"].combine_chunks())))
-    listed_elsewhere = pc.is_in(gone["uri"], value_set=winners["uri"].combine_chunks()).to_pylist()
-    refused_elsewhere = pc.is_in(gone["uri"], value_set=losers["uri"].combine_chunks()).to_pylist()
+def decide_unlisted(
+    listed: pa.Table, losers: pa.Table, sources: Sequence[PlanSource], old: pa.Table, *, prune: bool
+) -> pa.Table:
+    """PLAN_DOCUMENTS rows of the documents that are not in `listed` (PLAN_DOCUMENTS): `keep` or `vanish`, and why.
+
+    `losers` (DUPLICATES) are objects that are listed but have no id of their own.
+    """
+    gone = old.filter(pc.invert(pc.is_in(old["id"], value_set=listed["id"].combine_chunks())))
+    elsewhere = pc.is_in(gone["uri"], value_set=listed["uri"].combine_chunks())
+    # Under its new id the object may have nothing to show: then the old rows are all there is of it.
+    failed = listed.filter(pc.and_(pc.equal(listed["action"], "keep"), pc.equal(listed["reason"], "failed")))
+    without_rows = pa.concat_tables([losers.select(["uri"]), failed.select(["uri"])]).combine_chunks()
+    refused = pc.is_in(gone["uri"], value_set=without_rows["uri"].combine_chunks())
     actions: list[Action] = []
     reasons: list[str] = []
-    rows = zip(
-        gone["id"].to_pylist(),
-        gone["source"].to_pylist(),
-        gone["path"].to_pylist(),
-        listed_elsewhere,
-        refused_elsewhere,
-        strict=True,
-    )
-    for id_, origin, path, elsewhere, refused in rows:
+    columns = [gone["id"], gone["source"], gone["path"], elsewhere, refused]
+    for id_, origin, path, is_elsewhere, is_refused in zip(*(each.to_pylist() for each in columns), strict=True):
         configured = [source for source in sources if source.path == origin]
-        reason = _reason(id_, path, configured, elsewhere=elsewhere, refused=refused)
+        reason = _reason(id_, path, configured, elsewhere=is_elsewhere, refused=is_refused)
         vanishes = reason in ("removed", "rekeyed") or (prune and reason == "out_of_scope")
         actions.append("vanish" if vanishes else "keep")
         reasons.append(reason)
     nowhere = pa.array([-1] * gone.num_rows, pa.int32())
-    columns: dict[str, object] = {name: gone[name] for name in ("id", "path", "uri", "size", "modified", "validator")}
-    columns |= {"source": nowhere, "rule": nowhere, "fingerprint": gone["fingerprint"]}
-    columns |= {"action": pa.array(actions, pa.string()), "reason": pa.array(reasons, pa.string())}
-    return pa.table({name: columns[name] for name in PLAN_DOCUMENTS.names}).cast(PLAN_DOCUMENTS)
+    values = {name: gone[name] for name in ("id", "path", "uri", "size", "modified", "validator", "fingerprint")}
+    values |= {"source": nowhere, "rule": nowhere}
+    values |= {"action": pa.array(actions, pa.string()), "reason": pa.array(reasons, pa.string())}
+    return pa.table({name: values[name] for name in PLAN_DOCUMENTS.names}).cast(PLAN_DOCUMENTS)
 
 
 def _reason(id_: str, path: str, configured: Sequence[PlanSource], *, elsewhere: bool, refused: bool) -> str:
@@ -46,7 +45,7 @@ def _reason(id_: str, path: str, configured: Sequence[PlanSource], *, elsewhere:
     if not all(source.completed for source in selecting):
         return "unreachable"
     if refused:
-        return "duplicate"  # the object is there, under an id that another one has
+        return "unreplaced"
     makes_its_id = any(source.id_prefix + path == id_ for source in configured)
     if elsewhere and not makes_its_id:
         return "rekeyed"
