@@ -49,7 +49,8 @@ class Promise:
     max_tokens: int | None = None
     tokens: Callable[[str], int] = lambda text: measuring.tokens()(text)
     strip: bool = True
-    keeps_indentation: bool = False
+    keeps_indentation: bool | None = False
+    """Whether the first line keeps its indentation; None: either will do."""
     renders: bool = False
     drops: frozenset[str] = frozenset()
     overlap_at_words: bool = True
@@ -203,7 +204,7 @@ def whitespace(document: str, split: Split, promise: Promise) -> Iterator[str]:
         if document[last : span.end].isspace():
             yield f"strip: chunk {number} ends with white space: {document[span.start : span.end][-20:]!r}"
         first = document[span.start : allowed.find(1, span.start + 1)]
-        if first.isspace() and (not promise.keeps_indentation or first[0] in "\r\n"):
+        if first.isspace() and (promise.keeps_indentation is False or first[0] in "\r\n"):
             yield f"strip: chunk {number} starts with white space: {document[span.start : span.end][:20]!r}"
         if promise.keeps_indentation:
             line = max(document.rfind("\n", 0, span.start), document.rfind("\r", 0, span.start)) + 1

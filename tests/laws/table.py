@@ -74,8 +74,8 @@ class Listed:
             max_tokens=options.get("max_tokens"),
             tokens=measuring.tokens(encoding),
             strip=options.get("strip_whitespace", True),
-            keeps_indentation=worker.keeps_indentation(options)
-            or (self.strategy == "auto" and worker.strategy == "recursive"),
+            # Source files go to a language ladder, other text to a plain one: both are right for `auto`.
+            keeps_indentation=None if self.strategy == "auto" else worker.keeps_indentation(options),
             renders=worker.renders,
             drops=worker.drops(options),
             overlap_at_words=worker.overlap_at_words and not {"separators", "separator"} & set(options),
