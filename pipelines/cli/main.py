@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parse_arguments(sys.argv[1:] if argv is None else argv)
     except SystemExit as stop:  # argparse has printed the help, the version or what is wrong with the command line
         return stop.code if isinstance(stop.code, int) else 2
-    console = Console.standard(json=arguments.output == "json", debug=arguments.debug)
+    console = Console.standard(as_json=arguments.output == "json", debug=arguments.debug)
     try:
         code: int = arguments.command(arguments, console)
     except KeyboardInterrupt:
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _report(error: RechunkError, console: Console) -> int:
     if console.debug:
         console.trace(traceback.format_exc())
-    if console.json:
+    if console.as_json:
         place = {"file": error.file, "line": error.line, "key": error.key} if isinstance(error, ConfigError) else {}
         console.fault({"error": type(error).__name__, "message": str(error), "exit_code": error.exit_code, **place})
     else:
@@ -51,7 +51,7 @@ def _report_bug(error: Exception, console: Console) -> int:
     if console.debug:
         console.trace(traceback.format_exc())
     name = type(error).__name__
-    if console.json:
+    if console.as_json:
         console.fault({"error": name, "message": str(error), "exit_code": BUG})
         return BUG
     console.error(f"internal error: {name}: {error}")

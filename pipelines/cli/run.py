@@ -53,8 +53,8 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
         workers=None if arguments.workers == "auto" else arguments.workers,
     )
     outcome = run(config, options, lambda event: console.progress(str(event)))
-    if console.json:
-        console.object(as_json(outcome))
+    if console.as_json:
+        console.json_line(as_json(outcome))
     else:
         _print(outcome, console)
     return outcome.exit_code

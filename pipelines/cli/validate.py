@@ -18,8 +18,8 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
     found = describe(arguments.config)
     for warning in found.warnings:
         console.warning(warning)
-    if console.json:
-        console.object(found.as_json())
+    if console.as_json:
+        console.json_line(found.as_json())
         return 0
     console.line(f"{arguments.config} is valid.")
     console.line()

@@ -41,7 +41,7 @@ def fingerprint(config: Config, strategy: Strategy, source: Source) -> str:
 
 
 def describe(value: Any) -> Any:
-    """`value` as JSON that is equal exactly when it means the same: a strategy with its version and resolved options."""
+    """`value` as JSON, equal exactly when it means the same. A strategy is its version and resolved options."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
@@ -51,7 +51,9 @@ def describe(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(json.dumps(describe(item), sort_keys=True) for item in value)
     if hasattr(value, "version") and hasattr(value, "name") and hasattr(value, "options"):
-        return {"name": value.name, "version": value.version, "options": describe(value.options)}
+        choices = getattr(value, "choices", {})  # what `auto` may hand a document to
+        described = {"name": value.name, "version": value.version, "options": describe(value.options)}
+        return described | {"choices": describe(choices)} if choices else described
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: describe(getattr(value, field.name)) for field in fields(value)}
     if callable(value):

@@ -147,7 +147,9 @@ def _decoding(section: Section) -> Decoding:
 
 def _is_text_encoding(name: str) -> bool:
     try:
-        b"".decode(name)  # refuses codecs that are not text (base64, rot13), which codecs.lookup() finds
+        b"aaaa".decode(name)  # refuses codecs that give no text (base64, rot13), which codecs.lookup() finds
+    except UnicodeDecodeError:
+        return True
     except (LookupError, ValueError):
         return False
     return True

@@ -59,8 +59,10 @@ class Section:
     def choice(self, key: str, allowed: Sequence[str], default: Any = REQUIRED) -> Any:
         """One of `allowed`."""
         value = self.get(key, default)
-        if value not in allowed or not isinstance(value, str):
-            raise self.error(key, f"is {show(value)}; it must be {_either(allowed)}{nearest(str(value), allowed)}")
+        if not isinstance(value, str):
+            raise self.error(key, f"is {show(value)}; it must be {_either(allowed)}")
+        if value not in allowed:
+            raise self.error(key, f"is {show(value)}; it must be {_either(allowed)}{nearest(value, allowed)}")
         return value
 
     def globs(self, key: str, default: tuple[str, ...]) -> tuple[str, ...]:

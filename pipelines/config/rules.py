@@ -64,7 +64,10 @@ def option_error(tree: Tree, rule: KeyPath, error: OptionError) -> ConfigError:
     message = str(error)
     if error.name is None:
         return tree.error(rule, f"cannot be used: {message}")
-    path = (*rule, *error.name.split("."))
+    path: KeyPath = (*rule, *error.name.split("."))
+    if path not in tree.lines:  # inside `per_type` the library names the option alone
+        deeper = [place for place in tree.lines if place[: len(rule)] == rule and place[-1] == error.name]
+        path = deeper[0] if len(deeper) == 1 else path
     prefix = f"{error.name} "
     return tree.error(path, message[len(prefix) :] if message.startswith(prefix) else f"cannot be used: {message}")
 

@@ -58,25 +58,25 @@ class Console:
 
     out: TextIO
     err: TextIO
-    json: bool = False
+    as_json: bool = False
     debug: bool = False
     closed: bool = False
     _progress: str = ""
     _progress_at: float = 0.0
 
     @classmethod
-    def standard(cls, *, json: bool = False, debug: bool = False) -> Console:
+    def standard(cls, *, as_json: bool = False, debug: bool = False) -> Console:
         """The process's own streams. Text that the terminal cannot encode is escaped, never an error."""
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
-        return cls(out=sys.stdout, err=sys.stderr, json=json, debug=debug)
+        return cls(out=sys.stdout, err=sys.stderr, as_json=as_json, debug=debug)
 
     def line(self, text: str = "") -> None:
         """One line of data. The caller made it printable."""
         self._write(text + "\n")
 
-    def object(self, value: Any) -> None:
+    def json_line(self, value: Any) -> None:
         """One JSON value: on one line, ASCII only, so that no text in it can control a terminal."""
         self._write(json.dumps(value, default=str, allow_nan=False) + "\n")
 
