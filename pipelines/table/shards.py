@@ -25,7 +25,7 @@ BYTES_PER_GROUP = 64 << 20
 LONGEST_BOUND = 256
 """Characters of the longest id that is repeated as a bound; longer ones leave the bounds out (never truncated)."""
 
-FOOTER = {b"rechunk.format": str(FORMAT).encode()}
+FOOTER = {"rechunk.format": str(FORMAT)}
 
 _HIGH_CARDINALITY = {"id", "text", "content_hash", "row_hash", "chunk_hashes", "hash", "uri", "path", "validator"}
 """Columns a dictionary would only slow down."""
@@ -55,10 +55,11 @@ def encode(rows: pa.Table, kind: Kind, payload: Mapping[str, str] | None = None)
     the rows and the versions of pyarrow and of the format only, not on how `rows` is chunked in memory.
     """
     schema = schema_of(kind, payload)
-    table = _sorted(rows.select(schema.names).cast(schema).combine_chunks(), SORTED_BY[kind])
+    table = _sorted(_plain(rows.select(schema.names)).cast(schema).combine_chunks(), SORTED_BY[kind])
     sink = io.BytesIO()
-    with pq.ParquetWriter(sink, schema.with_metadata(FOOTER), **_options(schema, kind, table.num_rows)) as writer:
-        writer.write_table(table.replace_schema_metadata(FOOTER), row_group_size=_rows_per_group(table))
+    with pq.ParquetWriter(sink, schema, **_options(schema, kind, table.num_rows)) as writer:
+        writer.write_table(table, row_group_size=_rows_per_group(table))
+        writer.add_key_value_metadata(FOOTER)
     data = sink.getvalue()
     low, high = _bounds(table.column(0))
     return Encoded(data=data, rows=table.num_rows, sha256=hashlib.sha256(data).hexdigest(), min_id=low, max_id=high)

@@ -1,0 +1,98 @@
+"""Rows of a snapshot: document states and chunks, reading as few files as the question allows."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Sequence
+from itertools import accumulate
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipelines.storage.store import Store
+from pipelines.table import shards
+from pipelines.table.layout import Kind
+from pipelines.table.records import FileEntry, Shard, Snapshot
+from pipelines.table.schemas import schema_of
+
+
+def read_documents(
+    store: Store,
+    snapshot: Snapshot,
+    shard_indexes: Iterable[int] | None = None,
+    columns: Sequence[str] | None = None,
+) -> pa.Table:
+    """The states of all documents, or of those in some shards, in shard order and by id within a shard."""
+    files = [shard.documents for shard in _chosen(snapshot, shard_indexes)]
+    return _read(store, files, "documents", snapshot, columns)
+
+
+def read_chunks(
+    store: Store,
+    snapshot: Snapshot,
+    *,
+    parent_ids: Collection[str] | None = None,
+    ids: Collection[str] | None = None,
+    shard_indexes: Iterable[int] | None = None,
+    columns: Sequence[str] | None = None,
+) -> pa.Table:
+    """Chunks that meet every condition given, in shard order and by (parent_id, chunk_index) within a shard."""
+    files = [shard.chunks for shard in _chosen(snapshot, shard_indexes)]
+    condition: Any = None
+    if parent_ids is not None:
+        files = _having(files, [(f"{parent}#", f"{parent}$") for parent in parent_ids])
+        condition = _among("parent_id", parent_ids)
+    if ids is not None:
+        files = _having(files, [(one, f"{one}\0") for one in ids])
+        among = _among("id", ids)
+        condition = among if condition is None else condition & among
+    return _read(store, files, "chunks", snapshot, columns, condition)
+
+
+def read_changes(store: Store, snapshot: Snapshot) -> pa.Table:
+    """What the snapshot's run changed."""
+    return _read(store, snapshot.changes, "changes", snapshot, None)
+
+
+def read_failures(store: Store, snapshot: Snapshot) -> pa.Table:
+    """What the snapshot's run could not chunk."""
+    return _read(store, snapshot.failures, "failures", snapshot, None)
+
+
+def _chosen(snapshot: Snapshot, indexes: Iterable[int] | None) -> Sequence[Shard]:
+    return snapshot.shards if indexes is None else [snapshot.shards[index] for index in indexes]
+
+
+def _read(
+    store: Store,
+    files: Sequence[FileEntry],
+    kind: Kind,
+    snapshot: Snapshot,
+    columns: Sequence[str] | None,
+    condition: Any = None,
+) -> pa.Table:
+    schema = schema_of(kind, snapshot.payload)
+    if columns is not None:
+        schema = pa.schema([schema.field(name) for name in columns])
+    tables = [shards.read(store, file.path, columns, condition) for file in files if file.rows]
+    return pa.concat_tables([schema.empty_table(), *(table.select(schema.names) for table in tables)])
+
+
+def _among(column: str, values: Collection[str]) -> Any:
+    return pc.field(column).isin(pa.array(list(values), pa.string()))
+
+
+def _having(files: Sequence[FileEntry], ranges: Sequence[tuple[str, str]]) -> list[FileEntry]:
+    """The files whose ids may fall into one of `ranges` (low inclusive, high exclusive), by their bounds."""
+    ordered = sorted(ranges)
+    lows = [low for low, _ in ordered]
+    furthest = list(accumulate((high for _, high in ordered), max))
+
+    def may_have(file: FileEntry) -> bool:
+        if file.min_id is None or file.max_id is None:
+            return file.rows > 0
+        below = bisect_right(lows, file.max_id)
+        return below > 0 and furthest[below - 1] > file.min_id
+
+    return [file for file in files if may_have(file)]
