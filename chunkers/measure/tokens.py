@@ -50,7 +50,7 @@ class Encoding:
     `digest` is the SHA-256 of the rank file; `special` maps special-token text to its id.
     """
 
-    __slots__ = ("_widths", "bpe", "digest", "name", "special")
+    __slots__ = ("_characters", "_continues", "bpe", "digest", "name", "special")
 
     def __init__(self, name: str) -> None:
         ranks_name, pattern, special = _DEFINITIONS[name]
@@ -58,10 +58,7 @@ class Encoding:
         self.name = name
         self.special: dict[str, int] = dict(special)
         self.bpe = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=self.special)
-        self._widths = np.zeros(self.bpe.max_token_value + 1, dtype=np.int64)
-        self._widths[list(ranks.values())] = [len(token) for token in ranks]
-        for token, number in self.special.items():
-            self._widths[number] = len(token)
+        self._characters, self._continues = _token_tables({**ranks, **{t.encode(): i for t, i in special.items()}})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (encoding, (self.name,))
@@ -82,13 +79,23 @@ class Encoding:
         """The number of tokens of `text`."""
         return len(self.encode(text))
 
-    def widths(self, text: str, allowed_special: frozenset[str] = _NO_SPECIAL) -> npt.NDArray[np.int64]:
-        """How many bytes of UTF-8 each token of `text` stands for."""
+    def edges(
+        self, text: str, allowed_special: frozenset[str] = _NO_SPECIAL
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """`edges` and `whole` of a `TokenMap`."""
         try:
             buffer = self.bpe._core_bpe.encode_to_tiktoken_buffer(text, allowed_special)
         except UnicodeEncodeError:
-            return self.widths(_replace_surrogates(text), allowed_special)
-        return self._widths[np.frombuffer(buffer, dtype=np.uint32)]
+            return self.edges(_replace_surrogates(text), allowed_special)
+        ids = np.frombuffer(buffer, dtype=np.uint32)
+        edges = np.zeros(len(ids) + 1, dtype=np.int64)
+        np.cumsum(self._characters[ids], out=edges[1:])
+        whole = np.ones(len(edges), dtype=np.bool_)
+        if not text.isascii():
+            inside = self._continues[ids]
+            edges[:-1] -= inside
+            np.logical_not(inside, out=whole[:-1])
+        return edges, whole
 
 
 class TokenMap:
@@ -105,7 +112,7 @@ class TokenMap:
         self.encoding = encoding
         self.size = len(text)
         self.special = frozenset(token for token in allowed_special if token in text)
-        self.edges, self.whole = _edges(text, encoding, self.special)
+        self.edges, self.whole = encoding.edges(text, self.special)
 
     def length(self, start: int, end: int) -> int:
         """The exact number of tokens of `text[start:end]` encoded on its own."""
@@ -159,26 +166,6 @@ class TokenMap:
         return int(self.edges[index]) + (0 if self.whole[index] else 1)
 
 
-def _edges(
-    text: str, encoding: Encoding, allowed_special: frozenset[str]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    widths = encoding.widths(text, allowed_special)
-    edges = np.zeros(len(widths) + 1, dtype=np.int64)
-    np.cumsum(widths, out=edges[1:])
-    if text.isascii():
-        return edges, np.ones(len(edges), dtype=np.bool_)
-    try:
-        data = text.encode("utf-8")
-    except UnicodeEncodeError:
-        data = _replace_surrogates(text).encode("utf-8")
-    leads = np.frombuffer(data, dtype=np.uint8) & 0xC0 != 0x80
-    whole = np.ones(len(edges), dtype=np.bool_)
-    whole[:-1] = leads[edges[:-1]]
-    started = np.add.reduceat(leads, edges[:-1], dtype=np.int64)
-    np.cumsum(started, out=edges[1:])
-    return edges - ~whole, whole
-
-
 def _replace_surrogates(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text)
 
@@ -215,6 +202,19 @@ def _sync_before(text: str, start: int, end: int) -> int:
         if text[position] in _AFTER_WORD and text[position - 1].isalnum():
             return position
     return -1
+
+
+def _token_tables(tokens: dict[bytes, int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """By token id: how many characters start in the token, and whether it goes on with one that started before it."""
+    ids = np.fromiter(tokens.values(), dtype=np.int64)
+    ends = np.cumsum(np.fromiter(map(len, tokens), dtype=np.int64))
+    starts = np.concatenate(([0], ends[:-1]))
+    leads = np.frombuffer(b"".join(tokens), dtype=np.uint8) & 0xC0 != 0x80
+    characters = np.zeros(int(ids.max()) + 1, dtype=np.int64)
+    characters[ids] = np.add.reduceat(leads, starts, dtype=np.int64)
+    continues = np.zeros(len(characters), dtype=np.bool_)
+    continues[ids] = ~leads[starts]
+    return characters, continues
 
 
 def _load_ranks(name: str) -> tuple[dict[bytes, int], str]:
