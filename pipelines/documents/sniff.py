@@ -11,8 +11,8 @@ SAMPLE = 4096
 
 UTF8_CONTROLS = 0.10
 OTHER_CONTROLS = 0.02
-"""Largest share of control bytes in text that is valid UTF-8, and in text that is not. A stray NUL is text; random bytes
-hold 10 % controls and are not valid UTF-8; half of UTF-16 without its mark is NUL."""
+"""Largest share of control bytes in text that is valid UTF-8, and in text that is not. A stray NUL is text; random
+bytes hold 10 % controls and are not valid UTF-8; half of UTF-16 without its mark is NUL."""
 
 _CONTROLS = bytes([*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
 

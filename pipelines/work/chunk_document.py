@@ -3,11 +3,11 @@
 **The hashes**, all SHA-256 in lower-case hexadecimal:
 
 `content_hash`   of the UTF-8 bytes of `context` followed by those of `text`: what a vector depends on.
-`row_hash`       of the rest of the row as canonical JSON: one object with the columns chunk_index, context, cut, end_index,
-                 headings, id, metadata, overlap, parent_id, section_id, source_uri, start_index, strategy, title and
-                 token_count (and payload columns), keys sorted, `,` and `:` without spaces, null for null, headings an
-                 array of strings, `metadata` the string that the column holds, nothing but `"`, `\\` and control
-                 characters escaped, in UTF-8. In Python:
+`row_hash`       of the rest of the row as canonical JSON: one object with the columns chunk_index, context, cut,
+                 end_index, headings, id, metadata, overlap, parent_id, section_id, source_uri, start_index, strategy,
+                 title and token_count (and payload columns), keys sorted, `,` and `:` without spaces, null for null,
+                 headings an array of strings, `metadata` the string that the column holds, nothing but `"`, `\\` and
+                 control characters escaped, in UTF-8. In Python:
                  json.dumps(columns, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
                  chunk_count and document_hash are left out: a new tail would otherwise re-send a whole document.
 `document_hash`  of the document's bytes as they were read.
@@ -177,7 +177,9 @@ def _metadata(values: Mapping[str, Any], as_strings: bool) -> dict[str, Any]:
         if value is None:
             continue
         if not isinstance(value, (str, int, float)):
-            raise DocumentFailure("metadata", f"metadata {key!r} is a {type(value).__name__}, not a string, number or boolean")
+            raise DocumentFailure(
+                "metadata", f"metadata {key!r} is a {type(value).__name__}, not a string, number or boolean"
+            )
         kept[str(key)] = _as_string(value) if as_strings else value
     return kept
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-
 MAX_COLUMN_BYTES = 2**31 - 1
 """Bytes of text in one Arrow string array; a column with more is made of several."""
 

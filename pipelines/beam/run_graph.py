@@ -1,0 +1,128 @@
+"""The job as a Beam graph. Thin: every step is a plain function that also runs without Beam.
+
+    Create([run]) → tasks → Reshuffle → ChunkShard → GroupByKey(task) → take one
+    Create([run]) + all results → Decide → shards → Reshuffle → Publish
+    Create([run]) + all shards + decision → Commit
+
+Only small records cross from step to step; text never does. Commit hangs on `Create([run])`, so a plan without a task
+commits too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from pipelines.beam.runners import runner_for
+from pipelines.records import RunOptions
+from pipelines.routing import Router
+from pipelines.table.records import Shard
+from pipelines.work.chunk_shard import chunk_shard
+from pipelines.work.decide import Decision, decide
+from pipelines.work.finish import commit_run, publish_one
+from pipelines.work.job import Job
+from pipelines.work.results import TaskResult
+from pipelines.work.stored_plan import load_plan
+
+
+def run_graph(job: Job, options: RunOptions) -> None:
+    """Run the stored plan of `job` to its end; what came of it is in the run's `outcome.json`."""
+    runner, arguments = runner_for(job.config, options)
+    with beam.Pipeline(runner=runner, options=PipelineOptions(arguments)) as pipeline:
+        build(pipeline, job)
+
+
+def build(pipeline: beam.Pipeline, job: Job) -> None:
+    """Attach the job to `pipeline`."""
+    run = pipeline | "Run" >> beam.Create([job.run_id])
+    results = (
+        run
+        | "Tasks" >> beam.ParDo(Tasks(job))
+        | "Spread tasks" >> beam.Reshuffle()
+        | "Chunk shard" >> beam.ParDo(ChunkShard(job))
+        | "By task" >> beam.GroupByKey()
+        | "Take one" >> beam.Map(take_one)
+    )
+    decision = run | "Decide" >> beam.ParDo(Decide(job), beam.pvalue.AsList(results))
+    published = (
+        decision
+        | "Shards" >> beam.FlatMap(numbered_shards)
+        | "Spread shards" >> beam.Reshuffle()
+        | "Publish" >> beam.ParDo(Publish(job))
+    )
+    _ = run | "Commit" >> beam.ParDo(Commit(job), beam.pvalue.AsList(published), beam.pvalue.AsSingleton(decision))
+
+
+class Tasks(beam.DoFn):
+    """The run to its task numbers."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def process(self, element: str) -> Iterator[int]:
+        yield from range(len(load_plan(self._job.table(), self._job.run_id).tasks))
+
+
+class ChunkShard(beam.DoFn):
+    """A task number to (task number, TaskResult)."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._plan: Any = None
+        self._router: Any = None
+
+    def setup(self) -> None:
+        self._plan = load_plan(self._job.table(), self._job.run_id)
+        self._router = Router(self._job.config)
+
+    def process(self, element: int) -> Iterator[tuple[int, TaskResult]]:
+        yield element, chunk_shard(self._job, self._plan, self._router, element)
+
+
+def take_one(keyed: tuple[int, Iterable[TaskResult]]) -> TaskResult:
+    """All attempts at a task return what its marker says, so any will do."""
+    return next(iter(keyed[1]))
+
+
+class Decide(beam.DoFn):
+    """All results to the Decision."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def process(self, element: str, results: list[TaskResult]) -> Iterator[Decision]:
+        yield decide(self._job, load_plan(self._job.table(), self._job.run_id), results)
+
+
+def numbered_shards(decision: Decision) -> Iterator[tuple[int, int, Shard]]:
+    """(index, count, shard) of every shard to publish."""
+    if decision.action == "publish":
+        for index, shard in enumerate(decision.shards):
+            yield index, len(decision.shards), shard
+
+
+class Publish(beam.DoFn):
+    """(index, count, shard) to (index, the shard under its final names)."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def process(self, element: tuple[int, int, Shard]) -> Iterator[tuple[int, Shard]]:
+        yield publish_one(self._job, *element)
+
+
+class Commit(beam.DoFn):
+    """The one step that makes the run the table."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def process(self, element: str, published: list[tuple[int, Shard]], decision: Decision) -> None:
+        commit_run(self._job, decision, [shard for _, shard in sorted(published, key=_index)])
+
+
+def _index(numbered: tuple[int, Shard]) -> int:
+    return numbered[0]

@@ -1,0 +1,279 @@
+"""One task: the documents of one range of keys to one shard.
+
+Reads what the plan says to read, carries the rows of all other documents over from the old shards as they are, and
+writes the shard, its document states, its failures and, apart, the old rows of documents that would vanish. A failure
+of one document is a row, never an exception. The marker of the task is created exclusively: whoever creates it has done
+the task, everyone else gets what the marker says and leaves files behind that nothing names.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from chunkers.measure.tokens import TokenMap, encoding
+from pipelines.documents.decode import decode
+from pipelines.documents.failures import Failure, failure_of
+from pipelines.planning import Task
+from pipelines.routing import Router
+from pipelines.storage.store import Store
+from pipelines.table import layout, schemas, shards
+from pipelines.table.records import FileEntry
+from pipelines.work.chunk_document import Chunked, Document, TokenCounter, chunk_document
+from pipelines.work.job import Job
+from pipelines.work.old_rows import RESULT, OldShards, same_rows
+from pipelines.work.read_ahead import read_ahead
+from pipelines.work.results import Counts, TaskResult
+from pipelines.work.rows import ChunkRows, table_of
+from pipelines.work.stored_plan import StoredPlan, load_task_documents
+
+
+def chunk_shard(job: Job, plan: StoredPlan, router: Router, index: int) -> TaskResult:
+    """Do task `index` of the plan, or find it done. Raises StorageError when the table cannot be read or written."""
+    store = job.table()
+    marker = layout.task_marker(job.run_id, index)
+    done = _read_marker(store, marker)
+    if done is not None:
+        return done
+    result = _Attempt(job, plan, router, store, plan.tasks[index]).run()
+    if store.create(marker, result.to_json()):
+        return result
+    winner = _read_marker(store, marker)
+    return result if winner is None else winner
+
+
+def _read_marker(store: Store, marker: str) -> TaskResult | None:
+    try:
+        return TaskResult.from_json(store.read(marker))
+    except FileNotFoundError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One document to read, as the plan has it. `old` is the row of its old state, None when it had none."""
+
+    row: int
+    id: str
+    path: str
+    uri: str
+    size: int
+    source: int
+    rule: int
+    fingerprint: str
+    old: int | None
+
+
+class _Attempt:
+    """One attempt at one task."""
+
+    def __init__(self, job: Job, plan: StoredPlan, router: Router, store: Store, task: Task) -> None:
+        self._job = job
+        self._store = store
+        self._router = router
+        self._task = task
+        self._may_reuse = plan.may_reuse(task)
+        self._documents = load_task_documents(store, job.run_id, plan, task)
+        self._old = OldShards(store, [plan.old_shards[i] for i in task.old_shards], task.low, task.high)
+        self._attempt = uuid.uuid4().hex
+        self._rows = ChunkRows()
+        self._counts = Counts()
+        self._states: list[tuple[Any, ...]] = []
+        self._failures: list[tuple[Any, ...]] = []
+        self._read_rows: list[int] = []
+        self._carried: list[str] = []
+        self._emptied: list[str] = []
+        self._count_tokens = token_counter(job.config.tokens.encoding_name) if job.config.tokens else None
+        self._as_strings = job.config.metadata_values == "strings"
+
+    def run(self) -> TaskResult:
+        reads = list(self._reads())
+        stores = [self._job.source(source) for source in self._job.config.sources]
+        contents = read_ahead([(stores[read.source], read.path, read.size) for read in reads])
+        for read, content in zip(reads, contents, strict=True):
+            self._document(read, content)
+            del content
+        return self._written()
+
+    def _reads(self) -> Iterator[_Read]:
+        mask = pc.equal(self._documents["action"], "read")
+        rows = pc.indices_nonzero(mask)
+        chosen = self._documents.take(rows)
+        names = ("id", "path", "uri", "size", "source", "rule", "fingerprint")
+        columns = [chosen[name].to_pylist() for name in names]
+        old = self._old.state_rows
+        for row, *values in zip(rows.to_pylist(), *columns, strict=True):
+            yield _Read(row, *values, old=old.get(values[0]))
+
+    # one document
+
+    def _document(self, read: _Read, content: bytes | Exception) -> None:
+        source = self._job.config.sources[read.source]
+        stage = "read"
+        try:
+            if isinstance(content, Exception):
+                raise content
+            self._counts.bytes_read[source.path] += len(content)
+            digest = sha256(content).hexdigest()
+            if read.old is not None and self._old.is_made_of(read.old, digest, read.fingerprint):
+                self._confirm(read)
+                return
+            stage = "decode"
+            decoded = decode(content, encoding=source.decoding.encoding, errors=source.decoding.errors)
+            stage = "chunk"
+            chunked = chunk_document(
+                decoded.text,
+                Document(id=read.id, path=read.path, uri=read.uri, hash=digest),
+                self._router.strategy(read.rule),
+                self._rows,
+                count_tokens=self._count_tokens,
+                metadata_as_strings=self._as_strings,
+            )
+        except Exception as error:
+            self._fail(read, failure_of(error, stage))
+            return
+        self._chunked(read, digest, decoded.encoding, decoded.confidence, chunked)
+
+    def _chunked(self, read: _Read, digest: str, encoding_name: str, confidence: float, chunked: Chunked) -> None:
+        status = "chunked" if chunked.chunks else "empty"
+        had = 0 if read.old is None else self._old.state(read.old, "chunk_count")
+        if had and not chunked.chunks:
+            self._emptied.append(read.id)
+        counts = self._counts
+        counts.document(self._job.config.sources[read.source].path, status)
+        counts.strategies[chunked.strategy] += 1
+        counts.encodings[encoding_name] += 1
+        for drop in chunked.drops:
+            counts.drops[drop.kind] += drop.end - drop.start
+        counts.notes.update(chunked.notes)
+        self._state(
+            read,
+            encoding=encoding_name,
+            confidence=confidence,
+            hash=digest,
+            strategy=chunked.strategy,
+            chunk_count=chunked.chunks,
+            chunk_hashes=chunked.chunk_hashes,
+            status=status,
+            error=None,
+            fail_streak=0,
+        )
+
+    def _confirm(self, read: _Read) -> None:
+        """Read, and found to be the bytes that its rows were made from."""
+        assert read.old is not None
+        self._counts.document(self._job.config.sources[read.source].path, "unchanged")
+        self._carried.append(read.id)
+        self._state(read, **self._old.result(read.old))
+
+    def _fail(self, read: _Read, failure: Failure) -> None:
+        """The document's old rows, if it has any, stay what readers see."""
+        result = self._old.result(read.old) if read.old is not None else dict(_NO_RESULT)
+        streak = result["fail_streak"] + 1
+        kept = result["chunk_count"]
+        if kept:
+            self._carried.append(read.id)
+        self._counts.document(self._job.config.sources[read.source].path, "failed")
+        self._counts.failures[failure.error] += 1
+        self._state(read, **{**result, "status": "failed", "error": failure.error, "fail_streak": streak})
+        self._failures.append(
+            (read.id, read.uri, failure.position, failure.stage, failure.error, failure.message, streak, kept)
+        )
+
+    def _state(self, read: _Read, **result: Any) -> None:
+        self._read_rows.append(read.row)
+        self._states.append(tuple(result[name] for name in RESULT))
+
+    # the task's files
+
+    def _written(self) -> TaskResult:
+        kept = self._documents.filter(pc.equal(self._documents["action"], "keep"))["id"]
+        vanishing = self._documents.filter(pc.equal(self._documents["action"], "vanish"))["id"]
+        states = self._new_states(kept)
+        carried = pa.concat_arrays([*kept.chunks, pa.array(self._carried, pa.string())])
+        withheld = self._old.rows_of(pa.concat_arrays([*vanishing.chunks, pa.array(self._emptied, pa.string())]))
+        self._counts.cuts = Counter(self._rows.cut)
+        self._counts.new_rows = self._rows.rows
+        reused = self._may_reuse and same_rows(self._old.states, states)
+        return TaskResult(
+            index=self._task.index,
+            chunks=self._reused() if reused else self._write("chunks", self._merged(carried)),
+            documents=self._write("documents", states),
+            failures=self._write("failures", table_of(self._failures, schemas.FAILURES)) if self._failures else None,
+            withheld=None if withheld is None else self._write("chunks", withheld, "withheld"),
+            reused=reused,
+            counts=self._counts,
+        )
+
+    def _reused(self) -> FileEntry:
+        self._counts.new_rows = 0
+        self._counts.carried_rows = self._old.only_chunks.rows
+        return self._old.only_chunks
+
+    def _merged(self, carried: pa.Array) -> pa.Table:
+        new = self._rows.table(schemas.CHUNKS)
+        self._rows = ChunkRows()
+        old = self._old.rows_of(carried)
+        if old is None:
+            return new
+        self._counts.carried_rows = old.num_rows
+        return pa.concat_tables([old, new])
+
+    def _new_states(self, kept: pa.ChunkedArray) -> pa.Table:
+        """States of the documents that were read, and the old ones of those that were kept; sorted by id."""
+        listed = self._documents.take(pa.array(self._read_rows, pa.int64()))
+        results = table_of(self._states, pa.schema([schemas.DOCUMENTS.field(name) for name in RESULT]))
+        paths = pa.array([source.path for source in self._job.config.sources], pa.string())
+        columns = []
+        for field in schemas.DOCUMENTS:
+            if field.name in RESULT:
+                columns.append(results[field.name])
+            elif field.name == "source":
+                columns.append(paths.take(listed["source"].combine_chunks()))
+            else:
+                columns.append(listed[field.name])
+        read = pa.table(columns, schema=schemas.DOCUMENTS)
+        old = self._old.states_of(kept)
+        return read if old.num_rows == 0 else pa.concat_tables([read, old])
+
+    def _write(self, kind: layout.Kind, table: pa.Table, name: str | None = None) -> FileEntry:
+        folder = layout.attempts_folder(self._job.run_id, self._task.index)
+        path = f"{folder}/{self._attempt}/{name or kind}.parquet"
+        return shards.write(self._store, path, table, kind)
+
+
+_NO_RESULT: dict[str, Any] = {
+    "encoding": None,
+    "confidence": None,
+    "hash": "",
+    "strategy": None,
+    "chunk_count": 0,
+    "chunk_hashes": b"",
+    "status": "failed",
+    "error": None,
+    "fail_streak": 0,
+}
+
+
+def token_counter(encoding_name: str) -> TokenCounter:
+    """Counts the tokens of `context + text` of chunks of one text, which is encoded once."""
+    tokenizer = encoding(encoding_name)
+
+    def of_text(text: str) -> Any:
+        tokens = TokenMap(text, tokenizer)
+
+        def count(start: int, end: int, context: str, rendered: str | None) -> int:
+            if rendered is None and not context:
+                return tokens.count(start, end)
+            return tokenizer.count(context + (text[start:end] if rendered is None else rendered))
+
+        return count
+
+    return of_text

@@ -1,0 +1,76 @@
+"""The last steps of a run: publish shards, commit, and say what came of it in `outcome.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from pipelines.table import layout, log
+from pipelines.table.commit import Committed, commit
+from pipelines.table.publish import publish_shard
+from pipelines.table.records import Shard, Snapshot, SourceCount
+from pipelines.work.decide import Decision
+from pipelines.work.job import Job
+from pipelines.work.stored_plan import load_plan
+
+
+def publish_one(job: Job, index: int, count: int, shard: Shard) -> tuple[int, Shard]:
+    """Shard `index` of `count` under its final names."""
+    folder = job.config.output.snapshot == "folder"
+    return index, publish_shard(job.table(), job.run_id, index, count, shard, folder=folder)
+
+
+def commit_run(job: Job, decision: Decision, shards: Sequence[Shard]) -> None:
+    """Commit if there is anything to commit, and write the outcome; repeating it changes nothing."""
+    store = job.table()
+    ending = decision.action
+    version, winner = load_plan(store, job.run_id).base, None
+    if decision.action == "publish":
+        head = log.head_at(store, version) if version is not None else None
+        result = commit(store, _snapshot(job, decision, shards, version), head)
+        if isinstance(result, Committed):
+            ending = "committed"
+        else:
+            ending, winner = "race", result.winner
+        version = result.version
+    outcome = {"run_id": job.run_id, "ending": ending, "version": version, "winner": winner, **summary(decision)}
+    store.write(outcome_path(job.run_id), json.dumps(outcome, ensure_ascii=False, indent=1).encode())
+
+
+def outcome_path(run_id: str) -> str:
+    """Where the outcome lies in the table."""
+    return layout.run_file(run_id, "outcome.json")
+
+
+def summary(decision: Decision) -> dict[str, Any]:
+    """What a decision says in numbers, as JSON."""
+    return {
+        "guard": asdict(decision.guard) | {"withheld": decision.guard.withheld},
+        "gate": asdict(decision.gate),
+        "changes": dict(decision.by_change),
+        "reasons": dict(decision.by_reason),
+        "states_changed": decision.states_changed,
+        "failed": decision.failed,
+        "chunks": sum(shard.chunks.rows for shard in decision.shards),
+        "shards": len(decision.shards),
+        "documents": dict(decision.documents),
+        "counts": decision.counts.as_dict(),
+    }
+
+
+def _snapshot(job: Job, decision: Decision, shards: Sequence[Shard], parent: int | None) -> Snapshot:
+    config: Mapping[str, Any] = {"name": job.config.name}
+    return Snapshot(
+        run_id=job.run_id,
+        parent_version=parent,
+        created=datetime.now(tz=UTC),
+        shards=tuple(shards),
+        changes=decision.changes,
+        failures=decision.failures,
+        sources=tuple(SourceCount(path=path, documents=number) for path, number in decision.documents.items()),
+        config=config,
+        stats={"changes": dict(decision.by_change), "failed": decision.failed},
+    )

@@ -1,0 +1,29 @@
+"""What every worker must know about the run it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipelines.config.model import Config, Source
+from pipelines.storage.store import Store, open_source, open_store
+
+MAX_DOCUMENT_BYTES = 512 * 1024 * 1024
+"""A larger object is a failure row: its text and rows would have to be in memory at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One run of one configuration. Small and picklable: it crosses to every worker."""
+
+    config: Config
+    run_id: str
+    approve_deletions: int | None = None
+
+    def table(self) -> Store:
+        """The store of the table's folder."""
+        return open_store(self.config.output.path, self.config.storage.reveal())
+
+    def source(self, source: Source) -> Store:
+        """The store that a source's paths are relative to."""
+        store, _ = open_source(source.path, self.config.storage.reveal())
+        return store

@@ -1,0 +1,123 @@
+"""What a task finds of its range in the last commit: document states, and rows to carry over as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipelines.storage.store import Store
+from pipelines.table import schemas, shards
+from pipelines.table.records import FileEntry, Shard
+
+
+class OldShards:
+    """The old shards that overlap the keys `low <= key < high`. Nothing is read before it is asked for."""
+
+    def __init__(self, store: Store, old: Sequence[Shard], low: str, high: str | None) -> None:
+        self._store = store
+        self._shards = old
+        self._low = low
+        self._high = high
+
+    @property
+    def only_chunks(self) -> FileEntry:
+        """The chunk file of the one old shard there is."""
+        (shard,) = self._shards
+        return shard.chunks
+
+    @cached_property
+    def states(self) -> pa.Table:
+        """Old states of the range, sorted by id."""
+        tables = [shards.read(self._store, shard.documents.path) for shard in self._shards]
+        if not tables:
+            return schemas.DOCUMENTS.empty_table()
+        table = pa.concat_tables(tables)
+        return table.filter(self._in_range(table["id"])).combine_chunks()
+
+    def slim(self, columns: Sequence[str]) -> pa.Table:
+        """Some columns of the old states (`id` among them) without reading the others."""
+        tables = [shards.read(self._store, shard.documents.path, columns=columns) for shard in self._shards]
+        if not tables:
+            return schemas.DOCUMENTS.empty_table().select(columns)
+        table = pa.concat_tables(tables)
+        return table.filter(self._in_range(table["id"]))
+
+    @cached_property
+    def state_rows(self) -> dict[str, int]:
+        """Row in `states` by document id."""
+        return {document: row for row, document in enumerate(self.states["id"].to_pylist())}
+
+    def state(self, row: int, column: str) -> Any:
+        """One value of an old state."""
+        return self.states[column][row].as_py()
+
+    def result(self, row: int) -> dict[str, Any]:
+        """What became of the document, by column."""
+        return {name: self.states[name][row].as_py() for name in RESULT}
+
+    def is_made_of(self, row: int, digest: str, fingerprint: str) -> bool:
+        """Whether chunking these bytes under this fingerprint is known to give what the old state says.
+
+        Never of a failed document: its rows, if it has any, are of another time.
+        """
+        return (
+            self.state(row, "hash") == digest
+            and self.state(row, "fingerprint") == fingerprint
+            and self.state(row, "status") in ("chunked", "empty")
+        )
+
+    def states_of(self, ids: pa.Array | pa.ChunkedArray) -> pa.Table:
+        """Old states of the documents `ids`."""
+        if not len(ids):
+            return schemas.DOCUMENTS.empty_table()
+        return self.states.filter(pc.is_in(self.states["id"], _value_set(ids)))
+
+    def rows_of(self, ids: pa.Array) -> pa.Table | None:
+        """Old rows of the documents `ids`, in order; None when there are none. Text stays in Arrow."""
+        with_rows = self.states.filter(
+            pc.and_(pc.greater(self.states["chunk_count"], 0), pc.is_in(self.states["id"], _value_set(ids)))
+        )["id"]
+        if not len(ids) or not len(with_rows):
+            return None
+        wanted = _value_set(with_rows)
+        found = []
+        for shard in self._shards:
+            rows = shards.read(self._store, shard.chunks.path)
+            found.append(rows.filter(pc.is_in(rows["parent_id"], wanted)))
+        return pa.concat_tables(found)
+
+    def _in_range(self, ids: pa.ChunkedArray) -> pa.ChunkedArray:
+        inside = pc.greater_equal(ids, self._low)
+        return inside if self._high is None else pc.and_(inside, pc.less(ids, self._high))
+
+
+def same_rows(old_states: pa.Table, new_states: pa.Table) -> bool:
+    """Whether the chunk rows that two sets of states stand for are the same in every column."""
+    return _rows_of(old_states).equals(_rows_of(new_states))
+
+
+def _rows_of(states: pa.Table) -> pa.Table:
+    with_rows = states.select(["id", "hash", "chunk_count", "chunk_hashes"])
+    return with_rows.filter(pc.greater(with_rows["chunk_count"], 0)).sort_by("id")
+
+
+def _value_set(ids: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
+
+
+RESULT = (
+    "encoding",
+    "confidence",
+    "hash",
+    "strategy",
+    "chunk_count",
+    "chunk_hashes",
+    "status",
+    "error",
+    "fail_streak",
+)
+"""The columns of a state that say what became of the document; the others say what was listed."""

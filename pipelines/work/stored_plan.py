@@ -1,0 +1,129 @@
+"""The plan as a run stores it: what its tasks, and whoever resumes it, start from.
+
+`plan.json` holds the tasks, the layout and the shards they start from; `documents.parquet` has one row group a task, so
+that a task reads its own documents only.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipelines.planning import PLAN_DOCUMENTS, Plan, Region, Task
+from pipelines.storage.store import Store
+from pipelines.table import layout
+from pipelines.table.records import FileEntry, Shard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPlan:
+    """A stored plan without its documents.
+
+    `base` is the version it starts from, None for a first run. `listed` counts the documents listed, `known_failures`
+    those among them that failed before and are not tried again. `partial`: some source was not listed whole.
+    """
+
+    base: int | None
+    tasks: tuple[Task, ...]
+    regions: tuple[Region, ...]
+    layout: tuple[tuple[str, int], ...]
+    old_shards: tuple[Shard, ...]
+    listed: int
+    known_failures: int
+    partial: bool
+
+    def may_reuse(self, task: Task) -> bool:
+        """Whether the task's shard would replace exactly one old one."""
+        return len(task.old_shards) == 1 and len(self.regions[task.region].tasks) == 1
+
+
+def store_plan(
+    store: Store, run_id: str, plan: Plan, *, base: int | None, old_shards: Sequence[Shard], listed: int, partial: bool
+) -> StoredPlan:
+    """Write `plan` under the run's folder; `plan.json` last, so that a plan with it is complete."""
+    stored = StoredPlan(
+        base=base,
+        tasks=plan.tasks,
+        regions=plan.regions,
+        layout=plan.layout,
+        old_shards=tuple(old_shards),
+        listed=listed,
+        known_failures=plan.counts.get("keep", {}).get("failed", 0),
+        partial=partial,
+    )
+    buffer = io.BytesIO()
+    with pq.ParquetWriter(buffer, PLAN_DOCUMENTS, compression="zstd", write_statistics=False) as writer:
+        for task in plan.tasks:
+            documents = plan.task_documents(task)
+            if documents.num_rows:
+                writer.write_table(documents, row_group_size=documents.num_rows)
+    store.write(_documents(run_id), buffer.getvalue())
+    store.write(_duplicates(run_id), _parquet(plan.duplicates))
+    store.write(_plan(run_id), json.dumps(asdict(stored), ensure_ascii=False).encode())
+    return stored
+
+
+def load_plan(store: Store, run_id: str) -> StoredPlan:
+    """The plan of a run."""
+    values = json.loads(store.read(_plan(run_id)))
+    return StoredPlan(
+        base=values["base"],
+        tasks=tuple(Task(**_tuples(task)) for task in values["tasks"]),
+        regions=tuple(Region(**_tuples(region)) for region in values["regions"]),
+        layout=tuple((kind, index) for kind, index in values["layout"]),
+        old_shards=tuple(_shard(shard) for shard in values["old_shards"]),
+        **{name: values[name] for name in ("listed", "known_failures", "partial")},
+    )
+
+
+def load_task_documents(store: Store, run_id: str, plan: StoredPlan, task: Task) -> pa.Table:
+    """The plan's rows of one task."""
+    if task.start == task.stop:
+        return PLAN_DOCUMENTS.empty_table()
+    group = sum(1 for earlier in plan.tasks[: task.index] if earlier.stop > earlier.start)
+    with store.open(_documents(run_id)) as file:
+        return pq.ParquetFile(file).read_row_group(group)
+
+
+def load_duplicates(store: Store, run_id: str) -> pa.Table:
+    """The objects whose document id another object has (planning.DUPLICATES)."""
+    return pq.read_table(pa.BufferReader(store.read(_duplicates(run_id))))
+
+
+def load_decisions(store: Store, run_id: str) -> pa.Table:
+    """id, action and reason of every document of every task."""
+    with store.open(_documents(run_id)) as file:
+        return pq.read_table(file, columns=["id", "action", "reason"])
+
+
+def _parquet(table: pa.Table) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _plan(run_id: str) -> str:
+    return f"{layout.plan_folder(run_id)}/plan.json"
+
+
+def _documents(run_id: str) -> str:
+    return f"{layout.plan_folder(run_id)}/documents.parquet"
+
+
+def _duplicates(run_id: str) -> str:
+    return f"{layout.plan_folder(run_id)}/duplicates.parquet"
+
+
+def _tuples(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def _shard(values: dict[str, Any]) -> Shard:
+    files = {name: FileEntry(**values.pop(name)) for name in ("chunks", "documents")}
+    return Shard(**values, **files)
