@@ -1,0 +1,66 @@
+"""What pages state that is no snippet: links, columns of the table, options of strategies, targets of the Makefile."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+import chunkers
+from pipelines.table import schemas
+from tests.docs.pages import ROOT, anchors, links, pages, tables
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    broken = []
+    for line, target in links(page):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, fragment = target.partition("#")
+        goal = (page.parent / unquote(path)).resolve() if path else page
+        if not goal.exists() or (fragment and fragment not in anchors(goal)):
+            broken.append(f"{page.relative_to(ROOT)}:{line}: {target}")
+    assert not broken, "\n".join(broken)
+
+
+@pytest.mark.parametrize("kind", ["chunks", "documents", "changes", "failures", "renames"])
+def test_outputs_page_lists_every_column_with_its_type(kind: schemas.Kind) -> None:
+    shown = [(name, type_) for name, type_, *_ in tables(ROOT / "docs/outputs.md")[kind]]
+    assert shown == [(field.name, _type_name(field.type)) for field in schemas.schema_of(kind)]
+
+
+def _type_name(type_: object) -> str:
+    name = str(type_)
+    return {
+        "timestamp[us, tz=UTC]": "timestamp (UTC, µs)",
+        "list<element: string>": "list of string",
+        "float": "float32",
+    }.get(name, name)
+
+
+@pytest.mark.parametrize("name", sorted(chunkers.strategy_kinds()))
+def test_strategies_page_lists_every_option_with_its_default(name: str) -> None:
+    shown = {option: default for option, default, *_ in tables(ROOT / "docs/strategies.md").get(name, [])}
+    shared = {option: default for option, default, *_ in tables(ROOT / "docs/strategies.md")["Options for sizes"]}
+    options = {field.name: _default(field) for field in dataclasses.fields(chunkers.strategy_kinds()[name].Options)}
+    own = {option: default for option, default in options.items() if shared.get(option) != default}
+    assert shown == own
+
+
+def _default(field: dataclasses.Field[object]) -> str:
+    value = field.default
+    if value is dataclasses.MISSING:
+        assert field.default_factory is not dataclasses.MISSING
+        value = field.default_factory()
+    return {None: "null", True: "true", False: "false"}.get(value, str(value)) if not isinstance(value, dict) else "{}"
+
+
+def test_help_of_make_lists_every_target() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    documented = set(re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))
+    assert targets == documented
