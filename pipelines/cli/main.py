@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import traceback
 from collections.abc import Sequence
@@ -20,6 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parse_arguments(sys.argv[1:] if argv is None else argv)
     except SystemExit as stop:  # argparse has printed the help, the version or what is wrong with the command line
         return stop.code if isinstance(stop.code, int) else 2
+    # What a library logs is for whoever debugs it; what a user should know, operations say.
+    logging.basicConfig(level=logging.WARNING if arguments.debug else logging.CRITICAL, force=True)
     console = Console.standard(as_json=arguments.output == "json", debug=arguments.debug)
     try:
         code: int = arguments.command(arguments, console)
@@ -28,12 +31,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = INTERRUPTED
     except BrokenPipeError:
         code = 0
-    except RechunkError as error:
-        code = _report(error, console)
     except Exception as error:
-        code = _report_bug(error, console)
+        known = _ours(error)
+        code = _report_bug(error, console) if known is None else _report(known, console)
     console.finish()
     return code
+
+
+def _ours(error: BaseException | None) -> RechunkError | None:
+    """The job's own error: `error` itself, or what Beam has wrapped because it could not copy it."""
+    while error is not None and not isinstance(error, RechunkError):
+        error = error.__cause__ or error.__context__ if "[while running" in str(error) else None
+    return error
 
 
 def _report(error: RechunkError, console: Console) -> int:

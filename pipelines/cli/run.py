@@ -8,19 +8,17 @@ from typing import Any
 
 from pipelines.config.load import load_config
 from pipelines.observe.console import Console
+from pipelines.observe.events import Event, Finished, GateFailed, ObjectSkipped, SourceUnreachable, Withheld
 from pipelines.operations.run import run
 from pipelines.records import Outcome, RunOptions
 
 HELP = "chunk what is new or changed and publish it"
 
-DOCUMENT_ROWS = (
-    ("listed", ""),
-    ("chunked", "  chunked"),
-    ("empty", "+ empty"),
-    ("unchanged", "+ unchanged"),
-    ("failed", "+ failed"),
-)
-CHUNK_ROWS = ("chunks", "added", "changed", "moved", "deleted")
+DOCUMENTS = ("chunked", "empty", "unchanged", "failed")
+"""Every listed document is counted as one of these."""
+
+CHUNKS = ("added", "changed", "moved", "deleted")
+_SHOWN_SKIPPED = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +50,7 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
         full=arguments.full,
         workers=None if arguments.workers == "auto" else arguments.workers,
     )
-    outcome = run(config, options, lambda event: console.progress(str(event)))
+    outcome = run(config, options, _Reporter(console))
     if console.as_json:
         console.json_line(as_json(outcome))
     else:
@@ -72,13 +70,44 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
     }
 
 
+class _Reporter:
+    """The sink of a run's events: what a person should know is a warning, the rest moves the progress line."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._skipped = 0
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, ObjectSkipped):
+            self._skipped += 1
+            if self._skipped <= _SHOWN_SKIPPED:
+                self._console.warning(event.text)
+            elif self._skipped == _SHOWN_SKIPPED + 1:
+                self._console.warning("more objects were left out; only the first are shown")
+        elif isinstance(event, SourceUnreachable):
+            self._console.warning(event.text)
+        elif not isinstance(event, Finished | Withheld | GateFailed):  # the outcome's message says these again
+            self._console.progress(event.text)
+
+
 def _print(outcome: Outcome, console: Console) -> None:
     summary: Mapping[str, Any] = outcome.summary
-    if outcome.message:
-        console.message(outcome.message)
-    console.table(("documents", ""), [(label or name, summary.get(name)) for name, label in DOCUMENT_ROWS])
-    console.line()
-    console.table(("chunks", ""), [(name, summary.get(name)) for name in CHUNK_ROWS])
+    rows: list[tuple[str, Any]] = [("documents listed", summary["listed"])]
+    rows += [(f"  {name}", summary[name]) for name in DOCUMENTS]
+    if summary["removed"]:
+        rows.append(("documents gone", summary["removed"]))
+    if summary["withheld"]:
+        rows.append(("  deletions withheld", summary["withheld"]))
+    rows.append(("chunks", summary["chunks"]))
+    rows += [(f"  {name}", summary[name]) for name in CHUNKS]
+    rows.append(("table version", outcome.version))
+    console.table((f"run {outcome.run_id}", ""), rows)
+    for failure in summary["failures"]:
+        console.message(f"failed: {failure['id']}: {failure['error']}: {failure['message']}")
+    say = (
+        console.message if outcome.exit_code == 0 else console.warning if outcome.exit_code in (1, 4) else console.error
+    )
+    say(f"{summary['table']}: {outcome.message}")
 
 
 def _count(text: str) -> int:

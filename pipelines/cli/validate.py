@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 
+from pipelines.config.schema import schema
 from pipelines.observe.console import Console
 from pipelines.operations.validate import describe
 
@@ -11,10 +13,15 @@ HELP = "check a configuration without reading any source"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("config", metavar="CONFIG", help="the configuration, a YAML file")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("config", metavar="CONFIG", nargs="?", help="the configuration, a YAML file")
+    what.add_argument("--schema", action="store_true", help="print the JSON Schema of configurations, for editors")
 
 
 def command(arguments: argparse.Namespace, console: Console) -> int:
+    if arguments.schema:
+        console.line(json.dumps(schema(), indent=2))
+        return 0
     found = describe(arguments.config)
     for warning in found.warnings:
         console.warning(warning)

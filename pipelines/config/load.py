@@ -9,8 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import chunkers
-from chunkers.errors import OptionError
+from chunkers.measure.tokens import ENCODINGS
 from pipelines.config import addresses
 from pipelines.config.model import (
     DECODE_ERRORS,
@@ -33,7 +32,7 @@ from pipelines.config.model import (
     Tokens,
 )
 from pipelines.config.reader import Section
-from pipelines.config.rules import option_error, read_chunking
+from pipelines.config.rules import read_chunking
 from pipelines.config.tree import KeyPath, Tree, parse, show
 from pipelines.errors import ConfigError
 from pipelines.globs import compile_globs
@@ -159,12 +158,7 @@ def _tokens(top: Section) -> Tokens | None:
     if top.values.get("tokens") is None:
         return None
     section = top.section("tokens", keys_of(Tokens))
-    name = section.text("encoding_name")
-    try:
-        chunkers.build("token", encoding_name=name)
-    except OptionError as error:
-        raise option_error(top.tree, ("tokens",), error) from error
-    return Tokens(encoding_name=name)
+    return Tokens(encoding_name=section.choice("encoding_name", ENCODINGS))
 
 
 def _output(top: Section, environment: Mapping[str, str]) -> Output:

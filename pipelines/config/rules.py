@@ -10,7 +10,7 @@ import warnings
 from typing import Any
 
 import chunkers
-from chunkers.errors import OptionError
+from chunkers.errors import OptionError, UnknownOption, UnknownStrategy, nearest
 from pipelines.config.model import Rule
 from pipelines.config.reader import Section, check_glob
 from pipelines.config.tree import KeyPath, Tree, show
@@ -61,15 +61,26 @@ def _rule(tree: Tree, path: KeyPath, value: Any, notes: list[str], *, matches: b
 
 def option_error(tree: Tree, rule: KeyPath, error: OptionError) -> ConfigError:
     """The library's error with file, line and key. Its message starts with the option where the value is at fault."""
-    message = str(error)
     if error.name is None:
-        return tree.error(rule, f"cannot be used: {message}")
+        return tree.error(rule, _predicate(error))
     path: KeyPath = (*rule, *error.name.split("."))
     if path not in tree.lines:  # inside `per_type` the library names the option alone
         deeper = [place for place in tree.lines if place[: len(rule)] == rule and place[-1] == error.name]
         path = deeper[0] if len(deeper) == 1 else path
-    prefix = f"{error.name} "
-    return tree.error(path, message[len(prefix) :] if message.startswith(prefix) else f"cannot be used: {message}")
+    return tree.error(path, _predicate(error))
+
+
+def _predicate(error: OptionError) -> str:
+    """The library's message as what follows the key."""
+    message, allowed = str(error), error.allowed
+    if isinstance(error, UnknownStrategy):
+        return f"is {show(error.value)}; it must be one of {', '.join(allowed)}{nearest(str(error.value), allowed)}"
+    if isinstance(error, UnknownOption):
+        return f"is not an option of this strategy{nearest(error.name or '', allowed)}; options: {', '.join(allowed)}"
+    for start in (f"{error.name} ", f"option {error.name!r} "):
+        if message.startswith(start):
+            return message[len(start) :]
+    return f"cannot be used: {message}"
 
 
 def _refuse_unreachable(tree: Tree, rules: tuple[Rule, ...]) -> None:

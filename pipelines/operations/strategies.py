@@ -62,10 +62,14 @@ def _describe(kind: type[Any]) -> Description:
     return Description(
         name=kind.name,
         version=kind.version,
-        summary=summary.removeprefix(f"`{kind.name}`: "),
+        summary=_sentence(summary.removeprefix(f"`{kind.name}`: ")),
         options=options,
         help="\n\n".join(docs),
     )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _option(field: dataclasses.Field[Any], hint: Any, options: Mapping[str, Any]) -> Option:
