@@ -41,12 +41,12 @@ def decide_unlisted(
 
 def _reason(id_: str, path: str, configured: Sequence[PlanSource], *, elsewhere: bool, refused: bool) -> str:
     """Why the document `id_` is in no listing. `configured` are the sources at the address it came from."""
-    selecting = [source for source in configured if source.selects(path)]
+    owners = [source for source in configured if source.id_prefix + path == id_]
+    selecting = [source for source in owners or configured if source.selects(path)]
     if not all(source.completed for source in selecting):
         return "unreachable"
-    if refused:
+    if not owners and refused:
         return "unreplaced"
-    makes_its_id = any(source.id_prefix + path == id_ for source in configured)
-    if elsewhere and not makes_its_id:
+    if not owners and elsewhere:
         return "rekeyed"
     return "removed" if selecting else "out_of_scope"
