@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import filecmp
+import heapq
 import os
 import re
 import secrets
@@ -58,15 +59,15 @@ class LocalStore(Store):
             if pending:
                 parent = pending.pop()
             else:
-                parent = links.pop(0)
+                parent = heapq.heappop(links)
                 if not self._first_visit(parent, seen):
                     skipped(parent, "links to a folder that is listed under another name")
                     continue
                 parent += "/"
             found = self._scan(parent, stem if parent == folder else "", now, seen, skipped)
             pending += found.folders
-            if found.links:
-                links = sorted(links + found.links)
+            for link in found.links:
+                heapq.heappush(links, link)
             page += found.entries
             if len(page) >= PAGE:
                 yield page
@@ -154,7 +155,7 @@ class LocalStore(Store):
                 raise
             _sync_folder(os.path.dirname(target))
         except OSError as error:
-            raise self._failure(error, "cannot be written", path) from error
+            raise self._failure(error, "cannot be written", path, missing=False) from error
 
     def create(self, path: str, data: bytes) -> bool:
         target = self._checked(path)
@@ -170,7 +171,8 @@ class LocalStore(Store):
                 _sync_folder(os.path.dirname(target))
         except OSError as error:
             what = "cannot be created (the folder must be on a filesystem with hard links)"
-            raise self._failure(error, what if error.errno in _NO_LINKS else "cannot be created", path) from error
+            what = what if error.errno in _NO_LINKS else "cannot be created"
+            raise self._failure(error, what, path, missing=False) from error
         return created
 
     def link(self, source: str, target: str) -> None:
@@ -219,9 +221,9 @@ class LocalStore(Store):
         check_path(path, self.address)
         return os.path.join(self.address, path)
 
-    def _failure(self, error: OSError, what: str, path: str | None = None) -> Exception:
+    def _failure(self, error: OSError, what: str, path: str | None = None, *, missing: bool = True) -> Exception:
         address = str(error.filename or self.address) if path is None else self.child(path)
-        if path is not None and isinstance(error, FileNotFoundError | NotADirectoryError):
+        if missing and path is not None and isinstance(error, FileNotFoundError | NotADirectoryError):
             return FileNotFoundError(errno.ENOENT, "no such object", printable(address))
         return StorageError(f"{what}: {error.strerror or error}", address=printable(address))
 
@@ -321,5 +323,8 @@ def _sync_folder(folder: str) -> None:
     descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # filesystems that cannot sync a folder
+            raise
     finally:
         os.close(descriptor)

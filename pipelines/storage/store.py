@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pipelines.errors import UsageError
 from pipelines.storage.base import Entry, Skipped, Store
 from pipelines.storage.local import LocalStore
 from pipelines.storage.remote import FsspecStore, MemoryStore
@@ -25,6 +26,8 @@ def open_store(address: str, storage: Options | None = None) -> Store:
         protocol, rest = "file", address
     options = (storage or {}).get(protocol, {})
     if protocol in ("file", "local"):
+        if unknown := set(options) - {"follow_links"}:
+            raise UsageError(f"storage.file has no option {min(unknown)!r}; allowed: follow_links")
         return LocalStore(rest, **options)
     if protocol == "memory":
         return MemoryStore(address, options)

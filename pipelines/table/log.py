@@ -221,19 +221,30 @@ def _info(actions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def _version(number: int, info: Mapping[str, Any]) -> Version:
-    mark = info.get("rechunk") or {}
+    mark = info.get("rechunk")
+    ours = mark if isinstance(mark, Mapping) else {}
     return Version(
         version=number,
         operation=str(info.get("operation", "")),
-        created=datetime.fromtimestamp(info.get("timestamp", 0) / 1000, tz=UTC),
-        run_id=mark.get("run_id"),
-        checksum=mark.get("checksum"),
+        created=_when(info.get("timestamp")),
+        run_id=ours.get("run_id"),
+        checksum=ours.get("checksum"),
     )
+
+
+def _when(timestamp: Any) -> datetime:
+    """A time of the log; other tools may have left it out."""
+    try:
+        return datetime.fromtimestamp(timestamp / 1000, tz=UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, tz=UTC)
 
 
 def _head(store: Store, number: int, newest: int, actions: Sequence[Mapping[str, Any]]) -> Head:
     where = store.child(version_file(number))
     mark = _info(actions)["rechunk"]
+    if not isinstance(mark, Mapping):
+        raise TableStateError(f"{where}: version {number} is incomplete")
     if mark.get("format") != FORMAT:
         raise TableStateError(f"{where}: the table has format {mark.get('format')}; this rechunk reads format {FORMAT}")
     try:

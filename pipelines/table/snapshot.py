@@ -25,11 +25,12 @@ def load(store: Store, version: int | None = None) -> Snapshot | None:
     A version that only logs another tool's harmless operation is the commit below it. TableStateError when the version
     does not exist, its files were collected, or the table is not as its log says.
     """
+    if version is not None:
+        numbers = log.version_numbers(store)
+        if version not in numbers:
+            known = f"versions {numbers[0]} to {numbers[-1]}" if numbers else "no version"
+            raise TableStateError(f"{store.address}: there is no version {version}; the table has {known}")
     found = log.head_at(store, version)
-    if version is not None and (found is None or version > found.newest):
-        known = log.version_numbers(store)
-        allowed = f"versions {known[0]} to {known[-1]}" if known else "no version"
-        raise TableStateError(f"{store.address}: there is no version {version}; the table has {allowed}")
     return None if found is None else load_head(store, found)
 
 

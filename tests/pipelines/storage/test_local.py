@@ -80,6 +80,15 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
 
 
+def test_writing_below_a_file_is_a_storage_error(tmp_path: Path) -> None:
+    store = LocalStore(str(tmp_path))
+    store.write("a", b"1")
+    with pytest.raises(StorageError, match="cannot be written: Not a directory"):
+        store.write("a/b", b"2")
+    with pytest.raises(StorageError, match="cannot be created: Not a directory"):
+        store.create("a/b", b"2")
+
+
 def test_new_files_have_ordinary_permissions(tmp_path: Path) -> None:
     store = LocalStore(str(tmp_path))
     old = os.umask(0o022)

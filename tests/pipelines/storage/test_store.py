@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.errors import StorageError
+from pipelines.errors import StorageError, UsageError
 from pipelines.storage.store import Store, open_source, open_store
 
 NAMES = [
@@ -184,6 +184,12 @@ def test_other_protocols_cannot_create() -> None:
 def test_an_unknown_protocol_is_a_storage_error() -> None:
     with pytest.raises(StorageError, match="nonsense://x: cannot be opened"):
         list(open_store("nonsense://x").list())
+
+
+def test_options_of_a_folder_are_checked() -> None:
+    assert repr(open_store("/x", {"file": {"follow_links": False}})) == "LocalStore('/x')"
+    with pytest.raises(UsageError, match=r"storage\.file has no option 'folow'; allowed: follow_links"):
+        open_store("/x", {"file": {"folow": False}})
 
 
 def test_options_are_not_shown() -> None:
