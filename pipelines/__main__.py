@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
-from pipelines.cli.main import main
 
-__all__ = ["main"]
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line (default: the process's own) and return its exit code."""
+    try:
+        from pipelines.cli.main import main as run_command  # half a second of imports: Ctrl-C may well fall into it
+    except KeyboardInterrupt:
+        return 130
+    return run_command(argv)
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -100,7 +100,7 @@ class Section:
         if not self.has(key):
             return None
         value = self.values[key]
-        found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?) ?%", value) if isinstance(value, str) else None
+        found = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%", value) if isinstance(value, str) else None
         if found is None or float(found[1]) > 100:
             raise self.error(key, f"is {show(value)}; it must be a percentage from 0% to 100%, with the % sign")
         return float(found[1])
@@ -152,7 +152,7 @@ def parse_size(value: Any) -> int | None:
     """Bytes of `16MiB`, `1.5 GB`, `300`; None when it is no size."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value if value >= 0 else None
-    found = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?) ?([KMG]i?B|B|)", value) if isinstance(value, str) else None
+    found = re.fullmatch(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?([KMG]i?B|B|)", value) if isinstance(value, str) else None
     return None if found is None else round(float(found[1]) * _UNITS[found[2]])
 
 

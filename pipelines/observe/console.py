@@ -6,6 +6,7 @@ the window or forge a line of output.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -66,11 +67,15 @@ class Console:
 
     @classmethod
     def standard(cls, *, as_json: bool = False, debug: bool = False) -> Console:
-        """The process's own streams. Text that the terminal cannot encode is escaped, never an error."""
+        """The process's own streams. Text that the terminal cannot encode is escaped, never an error.
+
+        A stream that the process was started without (`>&-`) takes everything and keeps nothing.
+        """
         for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):
+            if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
-        return cls(out=sys.stdout, err=sys.stderr, as_json=as_json, debug=debug)
+        nowhere = io.StringIO()
+        return cls(out=sys.stdout or nowhere, err=sys.stderr or nowhere, as_json=as_json, debug=debug)
 
     def line(self, text: str = "") -> None:
         """One line of data. The caller made it printable."""
@@ -91,8 +96,9 @@ class Console:
 
     def pairs(self, values: Mapping[str, object]) -> None:
         """Names and values, one pair a line."""
-        width = max((columns(name) for name in values), default=0)
-        for name, value in values.items():
+        shown = {printable(name): value for name, value in values.items()}
+        width = max((columns(name) for name in shown), default=0)
+        for name, value in shown.items():
             self.line(f"{name}{' ' * (width - columns(name))}  {printable(_cell(value))}")
 
     def message(self, text: str) -> None:

@@ -23,13 +23,19 @@ def refusal(text: str, environment: dict[str, str] | None = None) -> str:
 YAML = [
     ("", "c.yaml: is empty; it needs at least the keys source and output"),
     ("# nothing\n", "c.yaml: is empty; it needs at least the keys source and output"),
-    ("[]", "c.yaml:1: is a list; it must be a mapping with the keys name, source, chunking, tokens, output, guard, gates, "
-           "storage, beam, metadata_values"),
+    (
+        "[]",
+        "c.yaml:1: is a list; it must be a mapping with the keys name, source, chunking, tokens, output, guard, gates, "
+        "storage, beam, metadata_values",
+    ),
     ("name: a\nname: b\n", "c.yaml:2: name is given twice; the first is on line 1"),
     ("output:\n  path: a\n  path: b\n", "c.yaml:3: output.path is given twice; the first is on line 2"),
     ("a: &x 1\nb: *x\n", "c.yaml:1: anchors and aliases (&name, *name) are not supported; write the value out"),
     ("name: *x\n", "c.yaml:1: anchors and aliases (&name, *name) are not supported; write the value out"),
-    ("name: !!python/name:os.system x\n", "c.yaml:1: tags are not supported: 'tag:yaml.org,2002:python/name:os.system'"),
+    (
+        "name: !!python/name:os.system x\n",
+        "c.yaml:1: tags are not supported: 'tag:yaml.org,2002:python/name:os.system'",
+    ),
     ("name: a\n---\nname: b\n", "c.yaml:2: a second document starts here; a configuration is one document"),
     ("name: a\n1: b\n", "c.yaml:2: the configuration has the key 1; keys must be text"),
     ("output: {true: b}\n", "c.yaml:1: output has the key true; keys must be text"),
@@ -37,7 +43,10 @@ YAML = [
     ("name: [a\n", "c.yaml:2: not valid YAML: expected ',' or ']', but got '<stream end>'"),
     ("name: a: b\n", "c.yaml:1: not valid YAML: mapping values are not allowed here"),
     ("name: " + "[" * 40 + "]" * 40, "c.yaml:1: nested more than 32 levels deep"),
-    ("guard: {documents: 99999999999999999999999}\n", "c.yaml:1: guard.documents has 23 digits; that is no useful number"),
+    (
+        "guard: {documents: 99999999999999999999999}\n",
+        "c.yaml:1: guard.documents has 23 digits; that is no useful number",
+    ),
 ]
 
 
@@ -82,35 +91,59 @@ KEYS = [
     ("name: ''\n", "c.yaml:4: name is ''; it must be text"),
     ('name: "a\\nb"\n', "c.yaml:4: name is 'a\\nb'; the character U+000A may not be in it"),
     ("guard: 3\n", "c.yaml:4: guard is 3; it must be a mapping with the keys documents, percent"),
-    ("guard: {document: 3}\n", "c.yaml:4: guard.document is not a key of the configuration (did you mean 'documents'?); "
-                               "keys here: documents, percent"),
+    (
+        "guard: {document: 3}\n",
+        "c.yaml:4: guard.document is not a key of the configuration (did you mean 'documents'?); "
+        "keys here: documents, percent",
+    ),
     ("guard:\n  documents: -1\n", "c.yaml:5: guard.documents is -1; it must be a whole number, 0 or more"),
     ("guard: {documents: 1.5}\n", "c.yaml:4: guard.documents is 1.5; it must be a whole number, 0 or more"),
     ("guard: {documents: true}\n", "c.yaml:4: guard.documents is true; it must be a whole number, 0 or more"),
-    ("guard: {percent: 20%}\n", "c.yaml:4: guard.percent is '20%'; it must be a number from 0 to 100, without a % sign"),
+    (
+        "guard: {percent: 20%}\n",
+        "c.yaml:4: guard.percent is '20%'; it must be a number from 0 to 100, without a % sign",
+    ),
     ("guard: {percent: 101}\n", "c.yaml:4: guard.percent is 101; it must be a number from 0 to 100, without a % sign"),
-    ("gates: {failed_documents: {}}\n", "c.yaml:4: gates.failed_documents sets no limit; it must have soft, hard or both"),
-    ("gates: {failed_documents: {soft: 1}}\n",
-     "c.yaml:4: gates.failed_documents.soft is 1; it must be a percentage from 0% to 100%, with the % sign"),
-    ("gates: {failed_documents: {hard: 120%}}\n",
-     "c.yaml:4: gates.failed_documents.hard is '120%'; it must be a percentage from 0% to 100%, with the % sign"),
-    ("gates:\n  failed_documents:\n    soft: 30%\n    hard: 20%\n",
-     "c.yaml:6: gates.failed_documents.soft is 30% but hard is 20%; soft must be below hard"),
-    ("gates: {oversize_chunks: {soft: 1%}}\n", "c.yaml:4: gates.oversize_chunks is not a key of the configuration; "
-                                               "keys here: failed_documents"),
+    (
+        "gates: {failed_documents: {}}\n",
+        "c.yaml:4: gates.failed_documents sets no limit; it must have soft, hard or both",
+    ),
+    (
+        "gates: {failed_documents: {soft: 1}}\n",
+        "c.yaml:4: gates.failed_documents.soft is 1; it must be a percentage from 0% to 100%, with the % sign",
+    ),
+    (
+        "gates: {failed_documents: {hard: 120%}}\n",
+        "c.yaml:4: gates.failed_documents.hard is '120%'; it must be a percentage from 0% to 100%, with the % sign",
+    ),
+    (
+        "gates:\n  failed_documents:\n    soft: 30%\n    hard: 20%\n",
+        "c.yaml:6: gates.failed_documents.soft is 30% but hard is 20%; soft must be below hard",
+    ),
+    (
+        "gates: {oversize_chunks: {soft: 1%}}\n",
+        "c.yaml:4: gates.oversize_chunks is not a key of the configuration; keys here: failed_documents",
+    ),
     ("metadata_values: text\n", "c.yaml:4: metadata_values is 'text'; it must be typed or strings"),
     ("metadata_values: [typed]\n", "c.yaml:4: metadata_values is a list; it must be typed or strings"),
     ("tokens: {}\n", "c.yaml:4: tokens has no 'encoding_name'"),
     ("beam: {}\n", "c.yaml:4: beam has no 'runner'"),
-    ("beam: {runner: FlinkRunner}\n", "c.yaml:4: beam.runner is 'FlinkRunner', which this version does not run on yet; "
-                                      "it must be DirectRunner or FnApiRunner"),
-    ("beam: {runner: DirectRunner, flink_master: x}\n",
-     "c.yaml:4: beam.flink_master is not a key of the configuration; keys here: runner"),
+    (
+        "beam: {runner: FlinkRunner}\n",
+        "c.yaml:4: beam.runner is 'FlinkRunner', which this version does not run on yet; "
+        "it must be DirectRunner or FnApiRunner",
+    ),
+    (
+        "beam: {runner: DirectRunner, flink_master: x}\n",
+        "c.yaml:4: beam.flink_master is not a key of the configuration; keys here: runner",
+    ),
     ("storage: [s3]\n", "c.yaml:4: storage is a list; it must map protocols (s3, gs, …) to their options"),
     ("storage:\n  s3: {key: k}\n", "c.yaml:5: storage.s3 is not the protocol of any address here; addresses use: file"),
     ("storage: {file: secret}\n", "c.yaml:4: storage.file must be a mapping of fsspec options"),
-    ("storage: {file: {auto_mkdir: true}}\n", "c.yaml:4: storage.file.auto_mkdir is not a key of the configuration; "
-                                              "keys here: follow_links"),
+    (
+        "storage: {file: {auto_mkdir: true}}\n",
+        "c.yaml:4: storage.file.auto_mkdir is not a key of the configuration; keys here: follow_links",
+    ),
     ("storage: {file: {follow_links: 1}}\n", "c.yaml:4: storage.file.follow_links is 1; it must be true or false"),
 ]
 
@@ -122,53 +155,91 @@ def test_keys_and_values(text: str, message: str) -> None:
 
 SOURCES = [
     ("output: {path: t}\n", "c.yaml:1: the key 'source' is missing; it lists the folders to read"),
-    ("source: []\noutput: {path: t}\n",
-     "c.yaml:1: source is an empty list; it must be a list of sources, each '- path: …'"),
-    ("source: {path: docs}\noutput: {path: t}\n",
-     "c.yaml:1: source is a mapping; it must be a list of sources, each '- path: …'"),
-    ("source: [docs]\noutput: {path: t}\n",
-     "c.yaml:1: source[0] is 'docs'; it must be a mapping with the keys path, include, exclude, id_prefix, format, "
-     "decoding, columns"),
+    (
+        "source: []\noutput: {path: t}\n",
+        "c.yaml:1: source is an empty list; it must be a list of sources, each '- path: …'",
+    ),
+    (
+        "source: {path: docs}\noutput: {path: t}\n",
+        "c.yaml:1: source is a mapping; it must be a list of sources, each '- path: …'",
+    ),
+    (
+        "source: [docs]\noutput: {path: t}\n",
+        "c.yaml:1: source[0] is 'docs'; it must be a mapping with the keys path, include, exclude, id_prefix, format, "
+        "decoding, columns",
+    ),
     ("source:\n  - include: ['**']\noutput: {path: t}\n", "c.yaml:2: source[0] has no 'path'"),
-    ("source:\n  - path: a\n  - path: b\n    exclud: []\noutput: {path: t}\n",
-     "c.yaml:4: source[1].exclud is not a key of the configuration (did you mean 'exclude'?); keys here: path, include, "
-     "exclude, id_prefix, format, decoding, columns"),
-    ("source:\n  - path: a\n    include: '**'\noutput: {path: t}\n",
-     "c.yaml:3: source[0].include is '**'; it must be a list of globs, like [\"**/*.md\"]"),
-    ("source:\n  - path: a\n    include: []\noutput: {path: t}\n",
-     "c.yaml:3: source[0].include is an empty list, which selects nothing; write [\"**\"] for everything"),
-    ("source:\n  - path: a\n    include:\n      - '*.md'\n      - '*.{a,b}'\noutput: {path: t}\n",
-     "c.yaml:5: source[0].include[1] is '*.{a,b}', which has '{'; write one pattern per alternative, or '[{]' for a literal "
-     "one"),
-    ("source:\n  - path: a\n    exclude: [3]\noutput: {path: t}\n",
-     "c.yaml:3: source[0].exclude[0] is 3; it must be a glob in quotes, like \"**/*.md\""),
-    ("source:\n  - path: a\n    format: csv\noutput: {path: t}\n",
-     "c.yaml:3: source[0].format is 'csv', which this version does not read yet; it must be auto or text"),
-    ("source:\n  - path: a\n    format: txt\noutput: {path: t}\n",
-     "c.yaml:3: source[0].format is 'txt'; it must be auto or text (did you mean 'text'?)"),
-    ("source:\n  - path: a\n    columns: {id: key}\noutput: {path: t}\n",
-     "c.yaml:3: source[0].columns describes records of containers, which this version does not read yet; remove it"),
-    ("source:\n  - path: a\n    decoding: {encoding: utf-9}\noutput: {path: t}\n",
-     "c.yaml:3: source[0].decoding.encoding is 'utf-9', which Python cannot decode; it must be null (detect) or a name like "
-     "utf-8, gb18030, cp1252"),
-    ("source:\n  - path: a\n    decoding: {encoding: base64}\noutput: {path: t}\n",
-     "c.yaml:3: source[0].decoding.encoding is 'base64', which Python cannot decode; it must be null (detect) or a name like "
-     "utf-8, gb18030, cp1252"),
-    ("source:\n  - path: a\n    decoding: {errors: ignore}\noutput: {path: t}\n",
-     "c.yaml:3: source[0].decoding.errors is 'ignore'; it must be strict or replace"),
-    ("source:\n  - path: ~/docs\noutput: {path: t}\n",
-     "c.yaml:2: source[0].path starts with '~', which only a shell expands; write ${HOME}, or ./~ for that name"),
+    (
+        "source:\n  - path: a\n  - path: b\n    exclud: []\noutput: {path: t}\n",
+        "c.yaml:4: source[1].exclud is not a key of the configuration (did you mean 'exclude'?); keys here: path, include, "
+        "exclude, id_prefix, format, decoding, columns",
+    ),
+    (
+        "source:\n  - path: a\n    include: '**'\noutput: {path: t}\n",
+        "c.yaml:3: source[0].include is '**'; it must be a list of globs, like [\"**/*.md\"]",
+    ),
+    (
+        "source:\n  - path: a\n    include: []\noutput: {path: t}\n",
+        'c.yaml:3: source[0].include is an empty list, which selects nothing; write ["**"] for everything',
+    ),
+    (
+        "source:\n  - path: a\n    include:\n      - '*.md'\n      - '*.{a,b}'\noutput: {path: t}\n",
+        "c.yaml:5: source[0].include[1] is '*.{a,b}', which has '{'; write one pattern per alternative, or '[{]' for a literal "
+        "one",
+    ),
+    (
+        "source:\n  - path: a\n    exclude: [3]\noutput: {path: t}\n",
+        'c.yaml:3: source[0].exclude[0] is 3; it must be a glob in quotes, like "**/*.md"',
+    ),
+    (
+        "source:\n  - path: a\n    format: csv\noutput: {path: t}\n",
+        "c.yaml:3: source[0].format is 'csv', which this version does not read yet; it must be auto or text",
+    ),
+    (
+        "source:\n  - path: a\n    format: txt\noutput: {path: t}\n",
+        "c.yaml:3: source[0].format is 'txt'; it must be auto or text (did you mean 'text'?)",
+    ),
+    (
+        "source:\n  - path: a\n    columns: {id: key}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].columns describes records of containers, which this version does not read yet; remove it",
+    ),
+    (
+        "source:\n  - path: a\n    decoding: {encoding: utf-9}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].decoding.encoding is 'utf-9', which Python cannot decode; it must be null (detect) or a name like "
+        "utf-8, gb18030, cp1252",
+    ),
+    (
+        "source:\n  - path: a\n    decoding: {encoding: base64}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].decoding.encoding is 'base64', which Python cannot decode; it must be null (detect) or a name like "
+        "utf-8, gb18030, cp1252",
+    ),
+    (
+        "source:\n  - path: a\n    decoding: {errors: ignore}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].decoding.errors is 'ignore'; it must be strict or replace",
+    ),
+    (
+        "source:\n  - path: ~/docs\noutput: {path: t}\n",
+        "c.yaml:2: source[0].path starts with '~', which only a shell expands; write ${HOME}, or ./~ for that name",
+    ),
     ("source:\n  - path: a\n", "c.yaml:1: the key 'output' is missing; output.path is the folder of the table"),
     ("source:\n  - path: a\noutput: {}\n", "c.yaml:3: output has no 'path'"),
-    ("source:\n  - path: a\noutput: {path: t, snapshot: referenced}\n",
-     "c.yaml:3: output.snapshot is 'referenced', which this version does not write yet; it must be folder"),
-    ("source:\n  - path: a\noutput: {path: t, snapshot: folders}\n",
-     "c.yaml:3: output.snapshot is 'folders'; it must be folder (did you mean 'folder'?)"),
-    ("source:\n  - path: a\noutput: {path: t, task_bytes: 16 mb}\n",
-     "c.yaml:3: output.task_bytes is '16 mb'; it must be a size: a whole number of bytes, or one with a unit (B, KB, MB, GB, "
-     "KiB, MiB, GiB), like 16MiB"),
-    ("source:\n  - path: a\noutput: {path: t, task_bytes: 2GiB}\n",
-     "c.yaml:3: output.task_bytes is '2GiB'; it must be from 1KiB to 512MiB"),
+    (
+        "source:\n  - path: a\noutput: {path: t, snapshot: referenced}\n",
+        "c.yaml:3: output.snapshot is 'referenced', which this version does not write yet; it must be folder",
+    ),
+    (
+        "source:\n  - path: a\noutput: {path: t, snapshot: folders}\n",
+        "c.yaml:3: output.snapshot is 'folders'; it must be folder (did you mean 'folder'?)",
+    ),
+    (
+        "source:\n  - path: a\noutput: {path: t, task_bytes: 16 mb}\n",
+        "c.yaml:3: output.task_bytes is '16 mb'; it must be a size: a whole number of bytes, or one with a unit (B, KB, MB, GB, "
+        "KiB, MiB, GiB), like 16MiB",
+    ),
+    (
+        "source:\n  - path: a\noutput: {path: t, task_bytes: 2GiB}\n",
+        "c.yaml:3: output.task_bytes is '2GiB'; it must be from 1KiB to 512MiB",
+    ),
 ]
 
 
@@ -179,15 +250,28 @@ def test_source_and_output(text: str, message: str) -> None:
 
 OVERLAPS = [
     ("docs", "docs", "c.yaml:3: output.path is 'docs', the folder of source[0]; the table needs a folder of its own"),
-    ("docs", "./docs/",
-     "c.yaml:3: output.path is './docs/', the folder of source[0]; the table needs a folder of its own"),
-    ("docs", "docs/table",
-     "c.yaml:3: output.path is 'docs/table', inside source[0] ('docs'), so the next run would read the table as documents; "
-     "move it, or add 'table/**' to source[0].exclude"),
-    ("s3a://b/docs", "s3://b/docs/x/t/",
-     "c.yaml:3: output.path is 's3://b/docs/x/t/', inside source[0] ('s3a://b/docs'), so the next run would read the table as "
-     "documents; move it, or add 'x/t/**' to source[0].exclude"),
-    ("t/in", "t", "c.yaml:2: source[0].path is 't/in', inside output.path ('t'); documents may not lie in the table's folder"),
+    (
+        "docs",
+        "./docs/",
+        "c.yaml:3: output.path is './docs/', the folder of source[0]; the table needs a folder of its own",
+    ),
+    (
+        "docs",
+        "docs/table",
+        "c.yaml:3: output.path is 'docs/table', inside source[0] ('docs'), so the next run would read the table as documents; "
+        "move it, or add 'table/**' to source[0].exclude",
+    ),
+    (
+        "s3a://b/docs",
+        "s3://b/docs/x/t/",
+        "c.yaml:3: output.path is 's3://b/docs/x/t/', inside source[0] ('s3a://b/docs'), so the next run would read the table as "
+        "documents; move it, or add 'x/t/**' to source[0].exclude",
+    ),
+    (
+        "t/in",
+        "t",
+        "c.yaml:2: source[0].path is 't/in', inside output.path ('t'); documents may not lie in the table's folder",
+    ),
 ]
 
 
@@ -208,11 +292,18 @@ def test_a_neighbour_with_the_same_start_is_not_inside() -> None:
 
 VARIABLES = [
     ("s3://${BUCKET}/x", {}, "c.yaml:2: source[0].path names the environment variable BUCKET, which is not set"),
-    ("s3://${BUCKET}/x", {"BUCKET": ""}, "c.yaml:2: source[0].path names the environment variable BUCKET, which is empty"),
+    (
+        "s3://${BUCKET}/x",
+        {"BUCKET": ""},
+        "c.yaml:2: source[0].path names the environment variable BUCKET, which is empty",
+    ),
     ("s3://${BUCKET", {}, "c.yaml:2: source[0].path has '${BUCKET'; write ${NAME}, or $${ for a literal ${"),
     ("s3://${BUC-KET}", {}, "c.yaml:2: source[0].path has '${BUC-KET}'; write ${NAME}, or $${ for a literal ${"),
-    ("s3://${X}", {"X": "key:secret@bucket"},
-     "c.yaml:2: source[0].path has a password in it; credentials belong to the environment or the section 'storage'"),
+    (
+        "s3://${X}",
+        {"X": "key:secret@bucket"},
+        "c.yaml:2: source[0].path has a password in it; credentials belong to the environment or the section 'storage'",
+    ),
     ("docs/${X}", {"X": "a\nb"}, "c.yaml:2: source[0].path is 'docs/a\\nb'; the character U+000A may not be in it"),
 ]
 
@@ -232,19 +323,33 @@ def test_variables_elsewhere_are_refused() -> None:
 
 RULES = [
     ("chunking: {default: {max_size: 3}}\n", "c.yaml:4: chunking.default has no 'strategy'"),
-    ("chunking: {defaults: {}}\n", "c.yaml:4: chunking.defaults is not a key of the configuration (did you mean 'default'?); "
-                                   "keys here: default, rules"),
+    (
+        "chunking: {defaults: {}}\n",
+        "c.yaml:4: chunking.defaults is not a key of the configuration (did you mean 'default'?); "
+        "keys here: default, rules",
+    ),
     ("chunking: {rules: {}}\n", "c.yaml:4: chunking.rules is a mapping; it must be a list of rules, each '- match: …'"),
-    ("chunking: {rules: [a]}\n", "c.yaml:4: chunking.rules[0] is 'a'; it must be a mapping with the keys match, strategy"),
+    (
+        "chunking: {rules: [a]}\n",
+        "c.yaml:4: chunking.rules[0] is 'a'; it must be a mapping with the keys match, strategy",
+    ),
     ("chunking: {rules: [{strategy: fixed}]}\n", "c.yaml:4: chunking.rules[0] has no 'match'"),
-    ("chunking: {rules: [{match: 'a['}]}\n",
-     "c.yaml:4: chunking.rules[0].match is 'a[', which has a '[' without a closing ']'; write '[[]' for a literal one"),
-    ("chunking: {default: {strategy: fixed, match: '**'}}\n",
-     "c.yaml:4: chunking.default.match has no meaning here: the default applies where no rule matches; remove it"),
-    ("chunking:\n  rules:\n    - {match: '**', strategy: fixed}\n    - {match: 'a/**', strategy: fixed}\n",
-     "c.yaml:7: chunking.rules[1].match is 'a/**', which never applies: chunking.rules[0] matches the same documents first"),
-    ("chunking:\n  rules:\n    - {match: 'a/*', strategy: fixed}\n    - {match: 'a/*', strategy: fixed}\n",
-     "c.yaml:7: chunking.rules[1].match is 'a/*', which never applies: chunking.rules[0] matches the same documents first"),
+    (
+        "chunking: {rules: [{match: 'a['}]}\n",
+        "c.yaml:4: chunking.rules[0].match is 'a[', which has a '[' without a closing ']'; write '[[]' for a literal one",
+    ),
+    (
+        "chunking: {default: {strategy: fixed, match: '**'}}\n",
+        "c.yaml:4: chunking.default.match has no meaning here: the default applies where no rule matches; remove it",
+    ),
+    (
+        "chunking:\n  rules:\n    - {match: '**', strategy: fixed}\n    - {match: 'a/**', strategy: fixed}\n",
+        "c.yaml:7: chunking.rules[1].match is 'a/**', which never applies: chunking.rules[0] matches the same documents first",
+    ),
+    (
+        "chunking:\n  rules:\n    - {match: 'a/*', strategy: fixed}\n    - {match: 'a/*', strategy: fixed}\n",
+        "c.yaml:7: chunking.rules[1].match is 'a/*', which never applies: chunking.rules[0] matches the same documents first",
+    ),
 ]
 
 
