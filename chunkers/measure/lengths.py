@@ -7,17 +7,13 @@ on offsets (code points, 0-based, end exclusive), without measuring the same tex
 from __future__ import annotations
 
 import operator
-import re
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from chunkers.errors import InvalidOption, InvalidResult
 from chunkers.measure.tokens import DEFAULT_ENCODING, Encoding, TokenMap, encoding
+from chunkers.measure.words import Words
 
 UNITS = ("characters", "tokens", "words", "bytes")
 
@@ -82,7 +78,7 @@ def characters() -> Unit:
 
 def words() -> Unit:
     """A word is one Han or Kana character, or a maximal run of other characters that are not space."""
-    return _Words()
+    return Words()
 
 
 def bytes_() -> Unit:
@@ -174,99 +170,6 @@ class _ByteRuler:
         while skip < len(data) and data[skip] & 0xC0 == 0x80:
             skip += 1
         return end - len(data[skip:].decode("utf-8", "surrogatepass"))
-
-
-# Ranges, not a script property: the answer must not depend on which Unicode version a library carries.
-_HAN_KANA_RANGES = (
-    (0x2E80, 0x2FDF),  # radicals
-    (0x3005, 0x3007),
-    (0x3021, 0x3029),
-    (0x3031, 0x3035),
-    (0x3038, 0x303C),
-    (0x3041, 0x3096),
-    (0x309D, 0x309F),
-    (0x30A1, 0x30FA),
-    (0x30FC, 0x30FF),
-    (0x31F0, 0x31FF),
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0xFF66, 0xFF9D),
-    (0x1AFF0, 0x1B16F),  # Kana extensions
-    (0x20000, 0x3FFFF),
-)
-_HAN_KANA = "".join(f"{chr(low)}-{chr(high)}" for low, high in _HAN_KANA_RANGES)
-_WORD = re.compile(rf"[{_HAN_KANA}]|[^\s{_HAN_KANA}]+")
-_SPACES = tuple(code for code in range(0x3001) if chr(code).isspace())
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    name: str = "words"
-
-    def measure(self, text: str) -> int:
-        return len(text.split()) if text.isascii() else sum(1 for _ in _WORD.finditer(text))
-
-    def ruler(self, text: str) -> Ruler:
-        return _WordRuler(text)
-
-
-class _WordRuler:
-    """Where each word of the text starts and ends, found once; every question is a bisection."""
-
-    __slots__ = ("ends", "size", "starts", "text")
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.size = len(text)
-        self.starts, self.ends = _word_edges(text)
-
-    def length(self, start: int, end: int) -> int:
-        if end <= start:
-            return 0
-        first = bisect_left(self.starts, start)
-        return bisect_left(self.starts, end, first) - first + self._inside(start, first)
-
-    def reach(self, start: int, limit: int) -> int:
-        first = bisect_left(self.starts, start)
-        inside = self._inside(start, first)
-        if inside > limit:
-            return start
-        after = first + limit - inside
-        return self.starts[after] if after < len(self.starts) else self.size
-
-    def back(self, end: int, limit: int, floor: int) -> int:
-        before = bisect_left(self.starts, end) - limit - 1
-        start = min(self.ends[before], end) if before >= 0 else 0
-        return max(start, floor)
-
-    def _inside(self, position: int, first: int) -> int:
-        """1 if a word that started before `position` goes on there. `first` is the first word at or after it."""
-        return 1 if first and self.ends[first - 1] > position else 0
-
-
-def _word_edges(text: str) -> tuple[list[int], list[int]]:
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    kinds = np.zeros(len(codes) + 2, dtype=np.uint8)  # 0 space, also beyond both ends; 1 word character; 2 Han or Kana
-    kinds[1:-1] = _kinds(codes)
-    here, before = kinds[1:], kinds[:-1]
-    edge = (here != before) | (here == 2)
-    starts = np.flatnonzero(edge & (here != 0))
-    ends = np.flatnonzero(edge & (before != 0) | (before == 2))
-    return starts.tolist(), ends.tolist()
-
-
-def _kinds(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint8]:
-    small = np.ones(0x10000, dtype=np.uint8)
-    small[list(_SPACES)] = 0
-    for low, high in _HAN_KANA_RANGES:
-        small[low : high + 1] = 2
-    kinds: npt.NDArray[np.uint8] = small[np.minimum(codes, 0xFFFF)]
-    if len(codes) and codes.max() > 0xFFFF:
-        for low, high in _HAN_KANA_RANGES:
-            if low > 0xFFFF:
-                kinds[(codes >= low) & (codes <= high)] = 2
-    return kinds
 
 
 @dataclass(frozen=True, slots=True)
