@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -103,13 +104,13 @@ class _Attempt:
         return self._written()
 
     def _reads(self) -> Iterator[_Read]:
-        mask = pc.equal(self._documents["action"], "read")
-        rows = pc.indices_nonzero(mask)
-        chosen = self._documents.take(rows)
+        # (not pc.indices_nonzero: it crashes on a column without chunks, which an empty table has)
+        rows = np.flatnonzero(pc.equal(self._documents["action"], "read").to_numpy())
+        chosen = self._documents.take(pa.array(rows))
         names = ("id", "path", "uri", "size", "source", "rule", "fingerprint")
         columns = [chosen[name].to_pylist() for name in names]
         old = self._old.state_rows
-        for row, *values in zip(rows.to_pylist(), *columns, strict=True):
+        for row, *values in zip(rows.tolist(), *columns, strict=True):
             yield _Read(row, *values, old=old.get(values[0]))
 
     # one document
