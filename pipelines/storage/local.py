@@ -6,9 +6,6 @@ import errno
 import filecmp
 import heapq
 import os
-import re
-import secrets
-import shutil
 import stat
 import time
 from collections.abc import Iterator
@@ -16,10 +13,9 @@ from typing import BinaryIO, NamedTuple
 
 from pipelines.errors import StorageError
 from pipelines.storage.base import PAGE, Entry, Page, Skipped, Store, check_path, is_text, printable, settled
+from pipelines.storage.disk import NO_LINKS, TEMPORARY, link_new, share, sync_folder, write_temporary
 
-Names = list[str]
-TEMPORARY = re.compile(r"\.tmp-rechunk-[0-9a-f]{16}")
-_NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOTSUP}
+Names = list[str]  # inside the class, `list` is the method
 
 
 class LocalStore(Store):
@@ -147,13 +143,13 @@ class LocalStore(Store):
     def write(self, path: str, data: bytes) -> None:
         target = self._checked(path)
         try:
-            temporary = _write_temporary(target, data)
+            temporary = write_temporary(target, data)
             try:
                 os.rename(temporary, target)
             except OSError:
                 os.unlink(temporary)
                 raise
-            _sync_folder(os.path.dirname(target))
+            sync_folder(os.path.dirname(target))
         except OSError as error:
             raise self._failure(error, "cannot be written", path, missing=False) from error
 
@@ -162,23 +158,23 @@ class LocalStore(Store):
         try:
             if os.path.lexists(target):
                 return False
-            temporary = _write_temporary(target, data)
+            temporary = write_temporary(target, data)
             try:
-                created = _link_new(temporary, target)
+                created = link_new(temporary, target)
             finally:
                 os.unlink(temporary)
             if created:
-                _sync_folder(os.path.dirname(target))
+                sync_folder(os.path.dirname(target))
         except OSError as error:
             what = "cannot be created (the folder must be on a filesystem with hard links)"
-            what = what if error.errno in _NO_LINKS else "cannot be created"
+            what = what if error.errno in NO_LINKS else "cannot be created"
             raise self._failure(error, what, path, missing=False) from error
         return created
 
     def link(self, source: str, target: str) -> None:
         old, new = self._checked(source), self._checked(target)
         try:
-            _share(old, new)
+            share(old, new)
         except FileExistsError as error:
             if not (os.path.samefile(old, new) or filecmp.cmp(old, new, shallow=False)):
                 raise StorageError(f"already holds other bytes than {source}", address=self.child(target)) from error
@@ -210,7 +206,7 @@ class LocalStore(Store):
 
     def sync(self, folder: str) -> None:
         try:
-            _sync_folder(self._path(folder))
+            sync_folder(self._path(folder))
         except OSError as error:
             raise self._failure(error, "cannot be synced", folder) from error
 
@@ -244,87 +240,3 @@ def _entry(path: str, info: os.stat_result, now: int) -> Entry:
     modified = info.st_mtime_ns
     validator = f"{info.st_size}-{modified}-{info.st_ctime_ns}-{info.st_ino}" if settled(modified, now) else None
     return Entry(path, info.st_size, modified, validator)
-
-
-def _write_temporary(target: str, data: bytes) -> str:
-    """A durable temporary file next to `target`, with the permissions an ordinary new file gets."""
-    folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".tmp-rechunk-{secrets.token_hex(8)}")
-    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
-    try:
-        descriptor = os.open(temporary, flags, 0o666)
-    except FileNotFoundError:
-        _make_folders(folder)
-        descriptor = os.open(temporary, flags, 0o666)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    return temporary
-
-
-def _link_new(temporary: str, target: str) -> bool:
-    try:
-        os.link(temporary, target)
-    except FileExistsError:
-        # Over NFS a repeated request may report its own success as a conflict: the link count tells.
-        return os.stat(temporary).st_nlink == 2
-    return True
-
-
-def _share(old: str, new: str) -> None:
-    try:
-        os.link(old, new)
-        return
-    except FileNotFoundError:
-        os.stat(old)  # raises when it is the source that is missing
-        _make_folders(os.path.dirname(new))
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-    try:
-        os.link(old, new)
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        _copy(old, new)
-
-
-def _copy(old: str, new: str) -> None:
-    if os.path.lexists(new):
-        raise FileExistsError(errno.EEXIST, "exists", new)
-    temporary = _write_temporary(new, b"")
-    try:
-        shutil.copyfile(old, temporary)
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        os.rename(temporary, new)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _make_folders(folder: str) -> None:
-    """Create a folder and its parents, each one's name durable in the one above."""
-    missing = []
-    while not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for path in reversed(missing):
-        os.makedirs(path, exist_ok=True)
-        _sync_folder(os.path.dirname(path))
-
-
-def _sync_folder(folder: str) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # filesystems that cannot sync a folder
-            raise
-    finally:
-        os.close(descriptor)

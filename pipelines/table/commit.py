@@ -31,12 +31,15 @@ class LostRace:
     winner: str
 
 
-def commit(store: Store, snapshot: Snapshot, expected: Head | None) -> Committed | LostRace:
+def commit(
+    store: Store, snapshot: Snapshot, expected: Head | None, *, over_foreign: bool = False
+) -> Committed | LostRace:
     """Commit `snapshot` on top of `expected`, the head it was computed from (None: the table's first commit).
 
     Its files must be under their final names. Safe to repeat, and to run twice at once for one run: whoever comes
     second finds the run committed. Until the last step, the create of the log's next version, readers see the old
-    commit whole. TableStateError when a file is missing, the run was collected, or another tool changed the table.
+    commit whole. TableStateError when a file is missing, the run was collected, or another tool changed the table;
+    with `over_foreign` what that tool did is replaced.
     """
     base = -1 if expected is None else expected.version
     if snapshot.parent_version != (None if expected is None else expected.version):
@@ -44,7 +47,7 @@ def commit(store: Store, snapshot: Snapshot, expected: Head | None) -> Committed
     while True:
         if (done := log.find_run(store, snapshot.run_id, base)) is not None:
             return Committed(version=done, snapshot=replace(_recorded(store, snapshot)[0], version=done))
-        head = log.head(store)
+        head = log.head(store, over_foreign=over_foreign)
         if head is not None and head.version != base:
             return LostRace(version=head.version, winner=head.run_id)
         if head is None and expected is not None:

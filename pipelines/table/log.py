@@ -64,28 +64,43 @@ class Version:
     checksum: str | None = None
 
 
-def head(store: Store) -> Head | None:
-    """The newest commit, or None for a table without any. TableStateError if another tool changed the table."""
-    return head_at(store, None)
+def head(store: Store, *, over_foreign: bool = False) -> Head | None:
+    """The newest commit, or None for a table without any.
+
+    TableStateError if another tool changed the table since. With `over_foreign` its changes are read into `live`
+    instead, so that a commit can replace them: for repairs only.
+    """
+    return head_at(store, None, over_foreign=over_foreign)
 
 
-def head_at(store: Store, version: int | None) -> Head | None:
+def head_at(store: Store, version: int | None, *, over_foreign: bool = False) -> Head | None:
     """The newest commit at or below `version` (None: of all)."""
     numbers = version_numbers(store)
     newest = numbers[-1] if numbers else -1
+    later: list[list[dict[str, Any]]] = []
     for number in reversed(numbers if version is None else [each for each in numbers if each <= version]):
         actions = read_version(store, number)
-        info = _info(actions)
-        if "rechunk" in info:
-            return _head(store, number, newest, actions)
+        if "rechunk" in _info(actions):
+            return _head(store, number, newest, actions, later)
         if any("commitInfo" not in action for action in actions):
-            raise TableStateError(
-                f"{store.child(version_file(number))}: version {number} ({info.get('operation', 'no operation named')})"
-                " was written by another tool; this table can only be changed by rechunk. `rechunk rollback` repairs it"
-            )
+            if not over_foreign or _needs_newer_reader(actions):
+                raise _foreign(store, number, actions)
+            later.insert(0, actions)
     if numbers and version is None:
         raise TableStateError(f"{store.child(LOG)}: none of the {len(numbers)} versions was written by rechunk")
     return None
+
+
+def _needs_newer_reader(actions: Sequence[Mapping[str, Any]]) -> bool:
+    return any(action["protocol"].get("minReaderVersion", 1) > 1 for action in actions if "protocol" in action)
+
+
+def _foreign(store: Store, version: int, actions: Sequence[Mapping[str, Any]]) -> TableStateError:
+    operation = _info(actions).get("operation", "no operation named")
+    return TableStateError(
+        f"{store.child(version_file(version))}: version {version} ({operation}) was written by another tool; "
+        "this table can only be changed by rechunk. `rechunk rollback` repairs it"
+    )
 
 
 def versions(store: Store) -> list[Version]:
@@ -240,7 +255,13 @@ def _when(timestamp: Any) -> datetime:
         return datetime.fromtimestamp(0, tz=UTC)
 
 
-def _head(store: Store, number: int, newest: int, actions: Sequence[Mapping[str, Any]]) -> Head:
+def _head(
+    store: Store,
+    number: int,
+    newest: int,
+    actions: Sequence[Mapping[str, Any]],
+    later: Sequence[Sequence[Mapping[str, Any]]],
+) -> Head:
     where = store.child(version_file(number))
     mark = _info(actions)["rechunk"]
     if not isinstance(mark, Mapping):
@@ -258,7 +279,20 @@ def _head(store: Store, number: int, newest: int, actions: Sequence[Mapping[str,
             created=version.created,
             table_id=metadata["id"],
             table_created=metadata["createdTime"],
-            live={action["add"]["path"]: action["add"]["size"] for action in actions if "add" in action},
+            live=_live([actions, *later]),
         )
     except (KeyError, StopIteration, TypeError) as error:
         raise TableStateError(f"{where}: version {number} is incomplete: {error}") from error
+
+
+def _live(versions: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, int]:
+    """The live files after some versions, oldest first; paths exactly as the log spells them."""
+    live: dict[str, int] = {}
+    for actions in versions:
+        for action in actions:
+            if "remove" in action:
+                live.pop(action["remove"]["path"], None)
+        for action in actions:
+            if "add" in action:
+                live[action["add"]["path"]] = action["add"]["size"]
+    return live

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.errors import StorageError
-from pipelines.storage import local
+from pipelines.storage import disk
 from pipelines.storage.local import LocalStore
 
 
@@ -121,7 +121,7 @@ def test_link_copies_where_it_cannot_link(tmp_path: Path) -> None:
     source = shared / f"rechunk-test-{os.getpid()}"
     source.write_bytes(b"far away")
     try:
-        local._share(str(source), str(tmp_path / "deep" / "copy"))
+        disk.share(str(source), str(tmp_path / "deep" / "copy"))
         assert (tmp_path / "deep" / "copy").read_bytes() == b"far away"
         assert os.listdir(tmp_path / "deep") == ["copy"]
     finally:

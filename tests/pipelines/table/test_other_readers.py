@@ -15,7 +15,7 @@ from pipelines.table import layout, log, schemas, shards
 from pipelines.table.commit import Committed, commit
 from pipelines.table.publish import publish
 from pipelines.table.records import Shard, Snapshot
-from tests.pipelines.table.tables import Corpus, chunk_rows, document_rows, run, texts_of
+from tests.pipelines.table.tables import Corpus, attempt, chunk_rows, document_rows, run, snapshot_of, texts_of
 
 deltalake = pytest.importorskip("deltalake")
 duckdb = pytest.importorskip("duckdb")
@@ -131,12 +131,21 @@ def test_a_checkpoint_by_another_tool_changes_nothing(tmp_path: Path) -> None:
     assert rows(deltalake.DeltaTable(tmp_path / "chunks", version=0).to_pyarrow_table()) == texts_of(HISTORY[0][0])
 
 
-def test_optimize_by_another_tool_is_noticed(tmp_path: Path) -> None:
+def test_optimize_by_another_tool_is_noticed_and_can_be_committed_over(tmp_path: Path) -> None:
     store = open_store(str(tmp_path))
     run(store, HISTORY[0][0], ["b"])
     deltalake.DeltaTable(tmp_path / "chunks").optimize.compact()
     with pytest.raises(TableStateError, match=r"version 1 \(OPTIMIZE\) was written by another tool"):
         log.head(store)
+    head = log.head(store, over_foreign=True)
+    assert head is not None
+    assert (head.version, head.newest, len(head.live)) == (0, 1, 1)
+    run_id = layout.new_run_id()
+    repaired = snapshot_of(run_id, publish(store, run_id, attempt(store, run_id, HISTORY[1][0])), head)
+    assert isinstance(commit(store, repaired, head, over_foreign=True), Committed)
+    assert rows(deltalake.DeltaTable(tmp_path / "chunks").to_pyarrow_table()) == texts_of(HISTORY[1][0])
+    assert rows(polars.scan_delta(str(tmp_path / "chunks")).collect().to_arrow()) == texts_of(HISTORY[1][0])
+    assert log.head(store) is not None
 
 
 def test_payload_columns_of_every_type_are_read(tmp_path: Path) -> None:

@@ -1,0 +1,102 @@
+"""Files that appear at once or not at all, and stay: the few steps a disk needs for it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import shutil
+
+TEMPORARY = re.compile(r"\.tmp-rechunk-[0-9a-f]{16}")
+"""Names of temporary files. Nothing else may be named so."""
+
+NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOTSUP}
+"""Errors that say: no hard link here."""
+
+
+def write_temporary(target: str, data: bytes) -> str:
+    """A durable temporary file next to `target`, with the permissions an ordinary new file gets."""
+    folder = os.path.dirname(target)
+    temporary = os.path.join(folder, f".tmp-rechunk-{secrets.token_hex(8)}")
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+    try:
+        descriptor = os.open(temporary, flags, 0o666)
+    except FileNotFoundError:
+        _make_folders(folder)
+        descriptor = os.open(temporary, flags, 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return temporary
+
+
+def link_new(temporary: str, target: str) -> bool:
+    """Give a temporary file its name unless that is taken; whether it got it."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        # Over NFS a repeated request may report its own success as a conflict: the link count tells.
+        return os.stat(temporary).st_nlink == 2
+    return True
+
+
+def share(old: str, new: str) -> None:
+    """Hard-link `old` to `new`, or copy it where links cannot be made. FileExistsError when `new` is taken."""
+    try:
+        os.link(old, new)
+        return
+    except FileNotFoundError:
+        os.stat(old)  # raises when it is the source that is missing
+        _make_folders(os.path.dirname(new))
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+    try:
+        os.link(old, new)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        _copy(old, new)
+
+
+def _copy(old: str, new: str) -> None:
+    if os.path.lexists(new):
+        raise FileExistsError(errno.EEXIST, "exists", new)
+    temporary = write_temporary(new, b"")
+    try:
+        shutil.copyfile(old, temporary)
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        os.rename(temporary, new)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _make_folders(folder: str) -> None:
+    """Create a folder and its parents, each one's name durable in the one above."""
+    missing = []
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for path in reversed(missing):
+        os.makedirs(path, exist_ok=True)
+        sync_folder(os.path.dirname(path))
+
+
+def sync_folder(folder: str) -> None:
+    """Force the names in a folder to disk."""
+    descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # filesystems that cannot sync a folder
+            raise
+    finally:
+        os.close(descriptor)
