@@ -9,7 +9,7 @@ WORKERS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-engines bench lint format clean
+.PHONY: help install demo test test-slow test-engines bench docs lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ test-engines: $(STAMP) ## run the tests that need a real Beam engine
 
 bench: $(STAMP) ## measure speed and linearity
 	$(BIN)/python -m benchmarks
+
+docs: $(STAMP) ## put what snippets print now into README and docs
+	$(BIN)/python -m tests.docs.refresh
 
 lint: $(STAMP) ## check style and types
 	$(BIN)/ruff check .

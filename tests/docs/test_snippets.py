@@ -10,97 +10,30 @@ too, made by one run, unless the page runs that configuration itself.
     ```json             must be JSON
     ```text output      what the fence before it prints: `…` is anything in a line, a line of `…` any lines
     ```bash no-run      not run: it needs a machine or a service that no test has
+
+`python -m tests.docs.refresh` puts what is printed now where a page shows something else.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
-import re
 import shutil
-import subprocess
 from pathlib import Path
-from typing import Any
 
-import duckdb
 import pytest
-import yaml
 
-from pipelines.config.load import load_config
-from tests.docs.conftest import prepare
-from tests.docs.pages import ROOT, Fence, fences, matches, pages
-
-FRAGMENT_BASE = {"source": [{"path": "documents"}], "output": {"path": "table"}}
-SHOWN_ONLY = {"", "text", "mermaid", "console"}
-
-
-class Workspace:
-    """The folder and the Python names that a page's snippets share."""
-
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
-        self.folder = folder
-        self.environment = environment
-        self.names: dict[str, Any] = {"__name__": "__main__"}
-
-    def run(self, fence: Fence) -> str:
-        """Run a fence; returns what it prints. Fails the test when the fence fails."""
-        return str(getattr(self, f"run_{fence.language}")(fence))
-
-    def run_python(self, fence: Fence) -> str:
-        printed = io.StringIO()
-        with contextlib.chdir(self.folder), contextlib.redirect_stdout(printed):
-            exec(compile(fence.code, fence.place, "exec"), self.names)
-        return printed.getvalue()
-
-    def run_bash(self, fence: Fence) -> str:
-        commands = [line for line in fence.code.splitlines() if not self._is_known_target(line, fence)]
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", "\n".join(commands)],
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, f"{fence.place}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
-        return done.stdout
-
-    def run_sql(self, fence: Fence) -> str:
-        with contextlib.chdir(self.folder):
-            return "\n".join(str(duckdb.sql(statement)) for statement in fence.code.split(";") if statement.strip())
-
-    def run_yaml(self, fence: Fence) -> str:
-        named = re.match(r"# (\S+\.yaml)\n", fence.code)
-        path = self.folder / (named[1] if named else "fragment.yaml")
-        missing = {key: value for key, value in FRAGMENT_BASE.items() if key not in yaml.safe_load(fence.code)}
-        path.write_text(fence.code + (yaml.safe_dump(missing) if missing else ""), encoding="utf-8")
-        variables = dict.fromkeys(re.findall(r"\$\{(\w+)\}", fence.code), "value")
-        with contextlib.chdir(self.folder):
-            load_config(path, variables)
-        return ""
-
-    def run_json(self, fence: Fence) -> str:
-        json.loads(fence.code)
-        return ""
-
-    @staticmethod
-    def _is_known_target(line: str, fence: Fence) -> bool:
-        found = re.match(r"make\s+([\w-]+)", line)
-        if found:
-            makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-            assert re.search(rf"^{found[1]}:", makefile, re.MULTILINE), f"{fence.place}: no target {found[1]}"
-        return bool(found)
+from tests.docs.pages import ROOT, fences, matches, pages
+from tests.docs.workspace import Workspace, makes_its_own_table, prepare, runs
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_snippets_run_and_print_what_the_page_shows(
     page: Path, tmp_path: Path, environment: dict[str, str], request: pytest.FixtureRequest
 ) -> None:
-    found = [fence for fence in fences(page) if fence.language not in SHOWN_ONLY and "no-run" not in fence.words]
+    found = [fence for fence in fences(page) if runs(fence)]
     if not found:
         return
     folder = tmp_path / "work"
-    if any("rechunk run" in fence.code for fence in found) or not any(_needs_a_table(fence) for fence in found):
+    if makes_its_own_table(found):
         folder.mkdir()
         prepare(folder)
     else:
@@ -110,10 +43,6 @@ def test_snippets_run_and_print_what_the_page_shows(
         printed = workspace.run(fence)
         if fence.output is not None:
             assert matches(fence.output, printed), f"{fence.place} prints\n\n{printed}\nbut shows\n\n{fence.output}"
-
-
-def _needs_a_table(fence: Fence) -> bool:
-    return fence.language in ("sql", "bash") or "table/" in fence.code or '"table"' in fence.code
 
 
 @pytest.mark.parametrize(
