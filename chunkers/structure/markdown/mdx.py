@@ -8,19 +8,23 @@ from chunkers.structure.markdown import patterns
 class Balance:
     """Finds the ends of bracketed pieces of one text; remembers failures, so that the whole text stays linear."""
 
-    __slots__ = ("_no_expression", "_no_tag_before", "_text")
+    __slots__ = ("_no_expression", "_no_expression_before", "_no_tag_before", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._no_expression = False
+        self._no_expression_before = 0
         self._no_tag_before = 0
 
     def expression_end(self, start: int) -> int:
         """The start of the line after the expression that opens at `start`, if it fills its lines; else `start`."""
+        if start < self._no_expression_before:
+            return start
         end = self._close(start, self._limit(start))
         if end < 0:
             return start
         rest = patterns.REST_BLANK.match(self._text, end)
+        self._no_expression_before = end
         return rest.end() if rest else start
 
     def esm_end(self, start: int) -> int:
@@ -61,6 +65,7 @@ class Balance:
             if rest:
                 return rest.end()
             if text[position] != "<":
+                self._no_tag_before = position
                 return start
 
     def _limit(self, start: int) -> int:

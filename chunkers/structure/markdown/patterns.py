@@ -106,8 +106,10 @@ INTERRUPT = re.compile(
     rf"\ {{0,3}}(?:{_INTERRUPTS}|(?:[-+*]|0*+1[.)])[ \t]++[^ \t\n]|\[\^[^\] \n]++\]:)",
     re.X,
 )
+_TABLE_STOP = rf"{_INTERRUPTS}|(?:[-+*]|[0-9]{{1,9}}[.)])[ \t\n]"
+TABLE_STOP = re.compile(_TABLE_STOP, re.X)
 TABLE_ROWS = re.compile(
-    rf"(?:(?![ \t]*+\n|\ {{4}}|\ {{0,3}}\t|\ {{0,3}}(?:{_INTERRUPTS}|(?:[-+*]|[0-9]{{1,9}}[.)])[ \t\n]))[^\n]*+\n)*+",
+    rf"(?:(?![ \t]*+\n|\ {{4}}|\ {{0,3}}\t|\ {{0,3}}(?:{_TABLE_STOP}))[^\n]*+\n)*+",
     re.X,
 )
 

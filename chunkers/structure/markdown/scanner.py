@@ -54,12 +54,8 @@ class _Scanner:
         search = self.jump.search
         # Everything before `done` belongs to finished blocks; text between `done` and a match is paragraphs.
         done = start
-        match = self.line.match(text, start)
-        while True:
-            if match is None:
-                match = search(text, max(done - 1, start))
-                if match is None:
-                    break
+        match = self.line.match(text, start) or search(text, start)
+        while match is not None:
             line = match.start()
             if text[line] == "\n":
                 line += 1
