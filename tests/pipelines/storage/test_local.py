@@ -100,6 +100,18 @@ def test_new_files_have_ordinary_permissions(tmp_path: Path) -> None:
     assert [os.stat(tmp_path / name).st_mode & 0o777 for name in "ab"] == [0o644, 0o644]
 
 
+def test_a_file_of_the_future_has_no_validator(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1")
+    store = LocalStore(str(tmp_path))
+    os.utime(tmp_path / "a", (4e9, 4e9))
+    future = store.stat("a")
+    os.utime(tmp_path / "a", (1e9, 1e9))
+    past = store.stat("a")
+    assert future is not None
+    assert past is not None
+    assert (future.validator, past.validator is None) == (None, False)
+
+
 def test_a_missing_root_cannot_be_listed_but_a_missing_folder_is_empty(tmp_path: Path) -> None:
     store = LocalStore(str(tmp_path / "none"))
     with pytest.raises(StorageError, match="cannot be listed: No such file"):

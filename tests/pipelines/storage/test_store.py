@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.errors import StorageError, UsageError
+from pipelines.storage.base import settled
 from pipelines.storage.store import Store, open_source, open_store
 
 NAMES = [
@@ -126,21 +127,33 @@ def test_a_store_pickles_before_and_after_use(store: Store) -> None:
     assert again.address == store.address
 
 
-def test_a_fresh_object_has_no_validator_and_a_settled_one_has(store: Store) -> None:
+def test_a_validator_changes_with_the_bytes(store: Store) -> None:
     store.write("a", b"1")
-    fresh = store.stat("a")
-    assert fresh is not None
-    assert fresh.validator is None
     time.sleep(0.03)
-    settled = store.stat("a")
-    assert settled is not None
-    assert settled.validator is not None
-    assert next(iter(store.list()))[0].validator == settled.validator
+    before = store.stat("a")
+    assert before is not None
+    assert before.validator is not None
+    assert next(iter(store.list()))[0].validator == before.validator
     store.write("a", b"2")
     time.sleep(0.03)
-    changed = store.stat("a")
-    assert changed is not None
-    assert changed.validator not in (None, settled.validator)
+    after = store.stat("a")
+    assert after is not None
+    assert after.validator not in (None, before.validator)
+
+
+@pytest.mark.parametrize(
+    ("modified", "age", "expected"),
+    [
+        (1_700_000_000_000_000_001, 19_999_999, False),
+        (1_700_000_000_000_000_001, 20_000_001, True),
+        (1_700_000_000_000_000_000, 20_000_001, False),
+        (1_700_000_000_000_000_000, 1_999_999_999, False),
+        (1_700_000_000_000_000_000, 2_000_000_001, True),
+        (1_700_000_000_000_000_001, -5, False),
+    ],
+)
+def test_a_time_is_settled_when_a_later_write_must_have_changed_it(modified: int, age: int, expected: bool) -> None:
+    assert settled(modified, modified + age) is expected
 
 
 def test_touch_renews_the_modification_time(store: Store) -> None:
