@@ -1,6 +1,8 @@
 """Chunk the sample corpus, change four documents, chunk again, and show exactly which chunk ids became stale.
 
-Everything happens in `.demo/` next to the Makefile and through the command line; nothing else is touched.
+    python examples/demo.py [FOLDER]
+
+Everything happens in FOLDER (default: `.demo/` next to the Makefile) and through the command line. FOLDER is replaced.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from pathlib import Path
 import duckdb
 
 ROOT = Path(__file__).parent.parent
-DEMO = ROOT / ".demo"
+DEMO = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / ".demo"
 DOCUMENTS = DEMO / "documents"
 
 
@@ -44,7 +46,7 @@ def main() -> None:
 
     title("The document that cannot be read keeps its chunks, and says why")
     print(failures())
-    print("\nEverything is in .demo/ - look around, change documents, run again.")
+    print(f"\nEverything is in {DEMO}: look around, change documents, run again.")
 
 
 def change_documents() -> list[str]:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import chunkers
+from chunkers.composing import auto
 from pipelines.table import schemas
 from tests.docs.pages import ROOT, anchors, links, pages, tables
 
@@ -60,6 +61,15 @@ def test_strategies_page_lists_every_option_with_its_default(name: str) -> None:
     options = {field.name: _default(field) for field in dataclasses.fields(chunkers.strategy_kinds()[name].Options)}
     own = {option: default for option, default in options.items() if shared.get(option) != default}
     assert shown == own
+
+
+def test_strategies_page_says_what_auto_chooses() -> None:
+    shown = {}
+    for endings, strategy in tables(ROOT / "docs/strategies.md")["What auto chooses"]:
+        shown.update(dict.fromkeys(endings.split(), strategy))
+    chosen = {suffix: auto.kind_of(f"a{suffix}", None) for suffix in auto.BY_SUFFIX}
+    assert shown.pop("anything", None) == "recursive"
+    assert shown == {suffix: strategy for suffix, strategy in chosen.items() if strategy != "recursive"}
 
 
 def _default(field: dataclasses.Field[object]) -> str:
