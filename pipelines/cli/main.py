@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pipelines.cli.parser import parse_arguments
 from pipelines.errors import ConfigError, RechunkError
@@ -16,7 +16,7 @@ INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; `argv` defaults to the process's own. Returns the exit code (docs/cli.md) and never raises."""
+    """Run one command; `argv` defaults to the process's own. Returns the exit code (see `parser.EXIT_CODES`) and never raises."""
     try:
         arguments = parse_arguments(sys.argv[1:] if argv is None else argv)
     except SystemExit as stop:  # argparse has printed the help, the version or what is wrong with the command line
@@ -24,8 +24,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     # What a library logs is for whoever debugs it; what a user should know, operations say.
     logging.basicConfig(level=logging.WARNING if arguments.debug else logging.CRITICAL, force=True)
     console = Console.standard(as_json=arguments.output == "json", debug=arguments.debug)
+    return guarded(lambda: arguments.command(arguments, console), console)
+
+
+def guarded(command: Callable[[], int], console: Console) -> int:
+    """The exit code of `command`, whatever it raises."""
     try:
-        code: int = arguments.command(arguments, console)
+        code = command()
     except KeyboardInterrupt:
         console.message("interrupted; the table is as the last commit left it")
         code = INTERRUPTED

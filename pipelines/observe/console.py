@@ -32,7 +32,7 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """As `printable`, but line ends and tabs stay."""
     kept = text.replace("\r\n", "\n")
-    return _UNSAFE.sub(lambda found: found[0] if found[0] in "\n\t" else _escape(found[0]), kept)
+    return _UNSAFE.sub(lambda found: found[0] if found[0] in "\n\t" else printable(found[0]), kept)
 
 
 def preview(text: str, width: int) -> str:
@@ -182,9 +182,7 @@ def _escape(character: str) -> str:
 
 
 def _cell(value: object) -> str:
-    return (
-        "–" if value is None else f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-    )
+    return "–" if value is None else str(value)
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:

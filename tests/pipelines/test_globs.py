@@ -140,8 +140,8 @@ def simple_match(pattern: str, path: str) -> bool:
         if folder == "**":
             expression += (".+" if number else ".*") if last else "(.*/)?"
         else:
-            names = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
-            expression += re.sub(r"\*\*|\*|\?|.", lambda found: names.get(found[0], re.escape(found[0])), folder)
+            pieces = re.findall(r"\*\*|\*|\?|.", folder)
+            expression += "".join({"**": ".*", "*": "[^/]*", "?": "[^/]"}.get(each, re.escape(each)) for each in pieces)
             expression += "" if last else "/"
     return re.fullmatch(expression, path, re.DOTALL) is not None
 

@@ -25,8 +25,10 @@ YAML = [
     ("# nothing\n", "c.yaml: is empty; it needs at least the keys source and output"),
     (
         "[]",
-        "c.yaml:1: is a list; it must be a mapping with the keys name, source, chunking, tokens, output, guard, gates, "
-        "storage, beam, metadata_values",
+        (
+            "c.yaml:1: is a list; it must be a mapping with the keys name, source, chunking, tokens, output, guard, gates, "
+            "storage, beam, metadata_values"
+        ),
     ),
     ("name: a\nname: b\n", "c.yaml:2: name is given twice; the first is on line 1"),
     ("output:\n  path: a\n  path: b\n", "c.yaml:3: output.path is given twice; the first is on line 2"),
@@ -93,8 +95,10 @@ KEYS = [
     ("guard: 3\n", "c.yaml:4: guard is 3; it must be a mapping with the keys documents, percent"),
     (
         "guard: {document: 3}\n",
-        "c.yaml:4: guard.document is not a key of the configuration (did you mean 'documents'?); "
-        "keys here: documents, percent",
+        (
+            "c.yaml:4: guard.document is not a key of the configuration (did you mean 'documents'?); "
+            "keys here: documents, percent"
+        ),
     ),
     ("guard:\n  documents: -1\n", "c.yaml:5: guard.documents is -1; it must be a whole number, 0 or more"),
     ("guard: {documents: 1.5}\n", "c.yaml:4: guard.documents is 1.5; it must be a whole number, 0 or more"),
@@ -130,8 +134,10 @@ KEYS = [
     ("beam: {}\n", "c.yaml:4: beam has no 'runner'"),
     (
         "beam: {runner: FlinkRunner}\n",
-        "c.yaml:4: beam.runner is 'FlinkRunner', which this version does not run on yet; "
-        "it must be DirectRunner or FnApiRunner",
+        (
+            "c.yaml:4: beam.runner is 'FlinkRunner', which this version does not run on yet; "
+            "it must be DirectRunner or FnApiRunner"
+        ),
     ),
     (
         "beam: {runner: DirectRunner, flink_master: x}\n",
@@ -165,14 +171,18 @@ SOURCES = [
     ),
     (
         "source: [docs]\noutput: {path: t}\n",
-        "c.yaml:1: source[0] is 'docs'; it must be a mapping with the keys path, include, exclude, id_prefix, format, "
-        "decoding, columns",
+        (
+            "c.yaml:1: source[0] is 'docs'; it must be a mapping with the keys path, include, exclude, id_prefix, format, "
+            "decoding, columns"
+        ),
     ),
     ("source:\n  - include: ['**']\noutput: {path: t}\n", "c.yaml:2: source[0] has no 'path'"),
     (
         "source:\n  - path: a\n  - path: b\n    exclud: []\noutput: {path: t}\n",
-        "c.yaml:4: source[1].exclud is not a key of the configuration (did you mean 'exclude'?); keys here: path, include, "
-        "exclude, id_prefix, format, decoding, columns",
+        (
+            "c.yaml:4: source[1].exclud is not a key of the configuration (did you mean 'exclude'?); keys here: path, include, "
+            "exclude, id_prefix, format, decoding, columns"
+        ),
     ),
     (
         "source:\n  - path: a\n    include: '**'\noutput: {path: t}\n",
@@ -184,8 +194,10 @@ SOURCES = [
     ),
     (
         "source:\n  - path: a\n    include:\n      - '*.md'\n      - '*.{a,b}'\noutput: {path: t}\n",
-        "c.yaml:5: source[0].include[1] is '*.{a,b}', which has '{'; write one pattern per alternative, or '[{]' for a literal "
-        "one",
+        (
+            "c.yaml:5: source[0].include[1] is '*.{a,b}', which has '{'; write one pattern per alternative, or '[{]' for a literal "
+            "one"
+        ),
     ),
     (
         "source:\n  - path: a\n    exclude: [3]\noutput: {path: t}\n",
@@ -205,13 +217,17 @@ SOURCES = [
     ),
     (
         "source:\n  - path: a\n    decoding: {encoding: utf-9}\noutput: {path: t}\n",
-        "c.yaml:3: source[0].decoding.encoding is 'utf-9', which Python cannot decode; it must be null (detect) or a name like "
-        "utf-8, gb18030, cp1252",
+        (
+            "c.yaml:3: source[0].decoding.encoding is 'utf-9', which Python cannot decode; it must be null (detect) or a name like "
+            "utf-8, gb18030, cp1252"
+        ),
     ),
     (
         "source:\n  - path: a\n    decoding: {encoding: base64}\noutput: {path: t}\n",
-        "c.yaml:3: source[0].decoding.encoding is 'base64', which Python cannot decode; it must be null (detect) or a name like "
-        "utf-8, gb18030, cp1252",
+        (
+            "c.yaml:3: source[0].decoding.encoding is 'base64', which Python cannot decode; it must be null (detect) or a name like "
+            "utf-8, gb18030, cp1252"
+        ),
     ),
     (
         "source:\n  - path: a\n    decoding: {errors: ignore}\noutput: {path: t}\n",
@@ -233,8 +249,10 @@ SOURCES = [
     ),
     (
         "source:\n  - path: a\noutput: {path: t, task_bytes: 16 mb}\n",
-        "c.yaml:3: output.task_bytes is '16 mb'; it must be a size: a whole number of bytes, or one with a unit (B, KB, MB, GB, "
-        "KiB, MiB, GiB), like 16MiB",
+        (
+            "c.yaml:3: output.task_bytes is '16 mb'; it must be a size: a whole number of bytes, or one with a unit (B, KB, MB, GB, "
+            "KiB, MiB, GiB), like 16MiB"
+        ),
     ),
     (
         "source:\n  - path: a\noutput: {path: t, task_bytes: 2GiB}\n",
@@ -258,14 +276,18 @@ OVERLAPS = [
     (
         "docs",
         "docs/table",
-        "c.yaml:3: output.path is 'docs/table', inside source[0] ('docs'), so the next run would read the table as documents; "
-        "move it, or add 'table/**' to source[0].exclude",
+        (
+            "c.yaml:3: output.path is 'docs/table', inside source[0] ('docs'), so the next run would read the table as documents; "
+            "move it, or add 'table/**' to source[0].exclude"
+        ),
     ),
     (
         "s3a://b/docs",
         "s3://b/docs/x/t/",
-        "c.yaml:3: output.path is 's3://b/docs/x/t/', inside source[0] ('s3a://b/docs'), so the next run would read the table as "
-        "documents; move it, or add 'x/t/**' to source[0].exclude",
+        (
+            "c.yaml:3: output.path is 's3://b/docs/x/t/', inside source[0] ('s3a://b/docs'), so the next run would read the table as "
+            "documents; move it, or add 'x/t/**' to source[0].exclude"
+        ),
     ),
     (
         "t/in",
@@ -325,8 +347,10 @@ RULES = [
     ("chunking: {default: {max_size: 3}}\n", "c.yaml:4: chunking.default has no 'strategy'"),
     (
         "chunking: {defaults: {}}\n",
-        "c.yaml:4: chunking.defaults is not a key of the configuration (did you mean 'default'?); "
-        "keys here: default, rules",
+        (
+            "c.yaml:4: chunking.defaults is not a key of the configuration (did you mean 'default'?); "
+            "keys here: default, rules"
+        ),
     ),
     ("chunking: {rules: {}}\n", "c.yaml:4: chunking.rules is a mapping; it must be a list of rules, each '- match: …'"),
     (

@@ -25,18 +25,18 @@ CASES = [
     ("  default:\n    strategy: recursive\n    unit: chars\n",
      "c.yaml:7: chunking.default.unit is 'chars'; unit must be one of characters, tokens, words, bytes"),
     ("  default:\n    strategy: recursive\n    encoding_name: gpt2\n",
-     "c.yaml:7: chunking.default.encoding_name does nothing in strategy 'recursive': nothing is measured in tokens without "
-     "`unit: tokens` or max_tokens; remove it"),
-    ("  rules:\n    - match: 'a/**'\n      strategy: fixed\n    - match: 'b/**'\n      strategy: fixed\n      overlap: 900\n      "
-     "max_size: 800\n",
+     ("c.yaml:7: chunking.default.encoding_name does nothing in strategy 'recursive': nothing is measured in tokens without "
+     "`unit: tokens` or max_tokens; remove it")),
+    (("  rules:\n    - match: 'a/**'\n      strategy: fixed\n    - match: 'b/**'\n      strategy: fixed\n      overlap: 900\n      "
+     "max_size: 800\n"),
      "c.yaml:10: chunking.rules[1].overlap is 900; overlap must be smaller than max_size, which is 800"),
     ("  default:\n    strategy: auto\n    per_type:\n      recursive:\n        max_size: -3\n",
      "c.yaml:9: chunking.default.per_type.recursive.max_size is -3; max_size must be an integer of at least 1, or null"),
     ("  default:\n    strategy: recursive\n    strip_whitespace: 'yes'\n",
      "c.yaml:7: chunking.default.strip_whitespace is 'yes'; strip_whitespace must be true or false"),
     ("  default:\n    strategy: recursive\n    max_tokens: 100\n    encoding_name: gpt3\n",
-     "c.yaml:8: chunking.default.encoding_name is 'gpt3'; encoding_name must be one of cl100k_base, o200k_base, p50k_base, "
-     "r50k_base, gpt2"),
+     ("c.yaml:8: chunking.default.encoding_name is 'gpt3'; encoding_name must be one of cl100k_base, o200k_base, p50k_base, "
+     "r50k_base, gpt2")),
 ]  # fmt: skip
 
 

@@ -1,0 +1,422 @@
+"""The command from outside: what it prints, where, and how it exits."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.__main__ import main
+from pipelines.cli.main import guarded
+from pipelines.observe.console import Console
+
+ROOT = Path(__file__).parents[3]
+CONFIG = """\
+source:
+  - path: docs
+chunking:
+  default: {strategy: recursive, max_size: 40, overlap: 0}
+output: {path: table}
+"""
+
+
+def make_project(folder: Path) -> None:
+    """Three documents and a configuration."""
+    (folder / "docs").mkdir()
+    (folder / "docs/a.md").write_text("# One\n\nThe first paragraph is here.\n\nThe second paragraph is here.\n")
+    (folder / "docs/b.txt").write_text("Only one chunk.\n")
+    (folder / "docs/empty.txt").write_text("")
+    (folder / "c.yaml").write_text(CONFIG)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project as the working directory, nothing run yet."""
+    monkeypatch.chdir(tmp_path)
+    make_project(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def published_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project after one run."""
+    folder = tmp_path_factory.mktemp("published")
+    make_project(folder)
+    running = process("run", "c.yaml", cwd=folder)
+    assert running.communicate()[1] == f"{folder}/table: committed version 0\n"
+    return folder
+
+
+@pytest.fixture
+def published(published_once: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project after one run, as the working directory: only to be read."""
+    monkeypatch.chdir(published_once)
+    return published_once
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(arguments)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[Any]]:
+    code, out, _ = call(capsys, "--output", "json", *arguments)
+    return code, [json.loads(line) for line in out.splitlines()]
+
+
+def test_a_first_run_says_what_it_did(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = call(capsys, "run", "c.yaml")
+    assert code == 0
+    assert [line.split() for line in out.splitlines()[1:]] == [
+        ["documents", "listed", "3"],
+        ["chunked", "2"],
+        ["empty", "1"],
+        ["unchanged", "0"],
+        ["failed", "0"],
+        ["chunks", "3"],
+        ["added", "3"],
+        ["changed", "0"],
+        ["moved", "0"],
+        ["deleted", "0"],
+        ["table", "version", "0"],
+    ]
+    assert err == f"{project}/table: committed version 0\n"
+
+
+def test_a_second_run_has_nothing_to_do(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settle(project)
+    call(capsys, "run", "c.yaml")
+    code, (outcome,) = as_json(capsys, "run", "c.yaml")
+    assert code == 0
+    assert (outcome["committed"], outcome["version"], outcome["message"]) == (False, 0, "nothing changed")
+    assert outcome["summary"]["unchanged"] == 3
+
+
+def settle(project: Path) -> None:
+    """Make the documents old enough for their times to be trusted."""
+    for path in (project / "docs").iterdir():
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    time.sleep(0.03)
+
+
+def test_changes_are_net_upserts_with_rows_and_deletions(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call(capsys, "run", "c.yaml")
+    (project / "docs/a.md").write_text("# One\n\nThe first paragraph is here.\n")
+    (project / "docs/c.txt").write_text("New \x1b[31m here.\n")
+    call(capsys, "run", "c.yaml")
+    (project / "docs/b.txt").write_text("Only one changed chunk.\n")
+    call(capsys, "run", "c.yaml")
+    code, lines = as_json(capsys, "changes", "table", "--since", "0")
+    assert code == 0
+    assert [(line["op"], line["id"]) for line in lines] == [
+        ("upsert", "a.md#0"),  # the same text, but it ends with the document now
+        ("upsert", "b.txt#0"),
+        ("upsert", "c.txt#0"),
+        ("delete", "a.md#1"),
+    ]
+    assert lines[1]["text"] == "Only one changed chunk."
+    assert lines[3] == {"op": "delete", "id": "a.md#1", "parent_id": "a.md", "chunk_index": 1}
+    code, out, err = call(capsys, "changes", "c.yaml", "--since", "1")
+    assert (code, out) == (0, "upsert  b.txt#0  Only one changed chunk.\n")
+    assert err == "1 to upsert and 0 to delete from version 1 to version 2\n"
+    code, out, err = call(capsys, "changes", "table", "--since", "0")
+    assert "upsert  c.txt#0  New \\x1b[31m here.\n" in out
+
+
+def test_changes_since_a_version_that_is_not_there(published: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = call(capsys, "changes", "table", "--since", "7")
+    assert (code, out) == (6, "")
+    assert err == f"error: {published}/table: there is no version 7; the table has versions 0 to 0\n"
+
+
+def test_files_are_the_live_ones(published: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, (outcome,) = as_json(capsys, "show", "table")
+    folder = f"{published}/table/chunks/{outcome['run_id']}"
+    assert call(capsys, "files", "table") == (0, f"{folder}/part-00000-of-00001.parquet\n", "")
+    assert call(capsys, "files", "c.yaml", "--folder") == (0, f"{folder}\n", "")
+    _, (live,) = as_json(capsys, "files", "table")
+    assert (live["rows"], live["bytes"]) == (3, os.path.getsize(live["address"]))
+
+
+def test_show_a_document_and_a_chunk(published: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, (shown,) = as_json(capsys, "show", "table", "--document", "a.md")
+    assert (shown["document"]["status"], shown["document"]["chunk_count"]) == ("chunked", 2)
+    assert [(chunk["start_index"], chunk["end_index"], chunk["cut"]) for chunk in shown["chunks"]] == [
+        (0, 35, "blank-line"),
+        (37, 66, "document-end"),
+    ]
+    _, (chunk,) = as_json(capsys, "show", "table", "--chunk", "a.md#1")
+    assert (chunk["id"], chunk["text"]) == ("a.md#1", "The second paragraph is here.")
+    code, out, _ = call(capsys, "show", "c.yaml", "--document", "a.md")
+    assert code == 0
+    assert out.splitlines()[-1].split() == [
+        "1",
+        "37",
+        "66",
+        "document-end",
+        "–",
+        "The",
+        "second",
+        "paragraph",
+        "is",
+        "here.",
+    ]
+    code, out, _ = call(capsys, "show", "c.yaml", "--chunk", "a.md#1")
+    assert out.endswith("\ntext:\nThe second paragraph is here.\n")
+
+
+def test_show_an_older_run(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, (first,) = as_json(capsys, "run", "c.yaml")
+    (project / "docs/b.txt").write_text("Changed.\n")
+    call(capsys, "run", "c.yaml")
+    _, (chunk,) = as_json(capsys, "show", "table", "--chunk", "b.txt#0", "--run", first["run_id"])
+    assert chunk["text"] == "Only one chunk."
+    _, (chunk,) = as_json(capsys, "show", "table", "--chunk", "b.txt#0", "--run", "latest")
+    assert chunk["text"] == "Changed."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--document", "none.md"), "{table}: version 0 has no document 'none.md'"),
+        (("--chunk", "a.md#9"), "{table}: version 0 has no chunk 'a.md#9'"),
+        (("--chunk", "a.md"), "'a.md' is not the id of a chunk; they look like guide/start.md#0"),
+        (("--run", "x"), "{table}: there is no outcome of a run 'x'"),
+        (("--run", "../x"), "'../x' is not the id of a run; they look like 20260131T235959Z-1f2e3d4c"),
+        (("--run", "x", "--chunk", "a.md#0"), "{table}: the run 'x' committed nothing"),
+    ],
+)
+def test_show_what_is_not_there(
+    published: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    code, out, err = call(capsys, "show", "table", *arguments)
+    assert (code, out, err) == (2, "", f"error: {message.format(table=f'{published}/table')}\n")
+
+
+@pytest.mark.parametrize("command", [["show"], ["files"], ["changes", "--since", "0"]])
+def test_no_table_is_exit_6(project: Path, capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
+    code, out, err = call(capsys, *command, "none")
+    assert (code, out) == (6, "")
+    assert err.startswith(f"error: {project}/none: holds no ")
+
+
+def test_validate(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = call(capsys, "validate", "c.yaml")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0] == "c.yaml is valid."
+    code, (found,) = as_json(capsys, "validate", "c.yaml")
+    assert found["rules"] == [{"match": "(default)", "strategy": "recursive"}]
+    code, out, _ = call(capsys, "validate", "--schema")
+    assert json.loads(out)["title"] == "rechunk configuration"
+
+
+def test_a_wrong_configuration_is_exit_2_and_reads_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "c.yaml").write_text(CONFIG.replace("max_size: 40", "max_size: -1"))
+    for command in ("run", "validate"):
+        code, out, err = call(capsys, command, "c.yaml")
+        assert (code, out) == (2, "")
+        assert err == (
+            "error: c.yaml:4: chunking.default.max_size is -1; max_size must be an integer of at least 1, or null\n"
+        )
+    assert not (project / "table").exists()
+    code, out, err = call(capsys, "run", "c.yaml", "--output", "json")
+    assert json.loads(err) == {
+        "error": "ConfigError",
+        "message": err and json.loads(err)["message"],
+        "exit_code": 2,
+        "file": "c.yaml",
+        "line": 4,
+        "key": "chunking.default.max_size",
+    }
+
+
+USAGE = [
+    ([], "the following arguments are required: COMMAND"),
+    (["runn", "c.yaml"], "argument COMMAND: invalid choice: 'runn'"),
+    (["run"], "the following arguments are required: CONFIG"),
+    (["run", "c.yaml", "--approve-deletions", "many"], "'many' is not a whole number, 0 or more"),
+    (["run", "c.yaml", "--workers", "0"], "'0' is neither auto nor a whole number above 0"),
+    (["run", "c.yaml", "--ful"], "unrecognized arguments: --ful"),
+    (["changes", "table"], "the following arguments are required: --since"),
+    (["changes", "table", "--since", "-1"], "'-1' is not a version; versions are whole numbers from 0"),
+    (["show", "table", "--document", "a", "--chunk", "b"], "not allowed with argument"),
+    (["validate"], "one of the arguments CONFIG --schema is required"),
+    (["files", "t", "--output", "xml"], "invalid choice: 'xml'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), USAGE)
+def test_usage_is_exit_2(capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
+    code, out, err = call(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_percent_in_a_tables_address_is_refused(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, "files", "my%20table")
+    assert (code, err) == (
+        2,
+        "error: my%20table: a table's address cannot hold '%'; readers decode it differently\n",
+    )
+
+
+def test_withheld_deletions_are_exit_4_and_can_be_approved(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call(capsys, "run", "c.yaml")
+    for path in (project / "docs").iterdir():
+        path.unlink()
+    code, (outcome,) = as_json(capsys, "run", "c.yaml")
+    assert (code, outcome["summary"]["withheld"], outcome["summary"]["deleted"]) == (4, 2, 0)
+    code, (outcome,) = as_json(capsys, "run", "c.yaml", "--approve-deletions", "2")
+    assert (code, outcome["summary"]["withheld"], outcome["summary"]["deleted"]) == (0, 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("limits", "code", "committed"),
+    [("soft: 50%", 0, True), ("soft: 10%", 1, True), ("soft: 1%, hard: 10%", 5, False)],
+)
+def test_gates(project: Path, capsys: pytest.CaptureFixture[str], limits: str, code: int, committed: bool) -> None:
+    (project / "c.yaml").write_text(f"{CONFIG}gates: {{failed_documents: {{{limits}}}}}\n")
+    (project / "docs/binary.txt").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\r")
+    found, (outcome,) = as_json(capsys, "run", "c.yaml")
+    assert (found, outcome["committed"]) == (code, committed)
+    assert (project / "table/chunks/_delta_log").exists() is committed
+
+
+def test_failed_documents_are_named_and_exit_0(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "docs/binary.txt").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\r")
+    code, out, err = call(capsys, "run", "c.yaml")
+    assert code == 0
+    assert ["failed", "1"] in [line.split() for line in out.splitlines()]
+    assert "failed: binary.txt: binary: " in err
+
+
+def test_unreachable_sources_are_exit_5(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "c.yaml").write_text(CONFIG.replace("path: docs", "path: nowhere"))
+    code, out, err = call(capsys, "run", "c.yaml")
+    assert (code, out) == (5, "")
+    assert "error: nowhere: no source could be listed; nothing was read\n" in err
+
+
+def test_strategies(capsys: pytest.CaptureFixture[str]) -> None:
+    code, (found,) = as_json(capsys, "strategies")
+    assert code == 0
+    assert {"auto", "character", "fixed", "recursive"} <= {strategy["name"] for strategy in found}
+    code, (one,) = as_json(capsys, "strategies", "recursive")
+    by_name = {option["name"]: option for option in one["options"]}
+    assert by_name["max_size"] == {
+        "name": "max_size",
+        "type": "whole number or null",
+        "required": False,
+        "default": 4000,
+        "unit": "unit",
+    }
+    assert by_name["unit"]["type"] == "characters | tokens | words | bytes"
+    code, out, err = call(capsys, "strategies", "recursiv")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: unknown strategy 'recursiv' (did you mean 'recursive'?); strategies: auto, ")
+
+
+def test_a_bug_is_exit_70_and_says_how_to_report_it() -> None:
+    def broken() -> int:
+        raise ZeroDivisionError("nothing to divide by")
+
+    out, err = io.StringIO(), io.StringIO()
+    assert guarded(broken, Console(out=out, err=err)) == 70
+    assert err.getvalue() == (
+        "error: internal error: ZeroDivisionError: nothing to divide by\n"
+        "This is a bug in rechunk. Please report it with the output of the same command with --debug.\n"
+    )
+    err = io.StringIO()
+    assert guarded(broken, Console(out=out, err=err, debug=True)) == 70
+    assert err.getvalue().startswith("Traceback (most recent call last):\n")
+
+
+def test_an_error_of_ours_that_the_engine_wrapped_keeps_its_exit_code() -> None:
+    from pipelines.errors import StorageError
+
+    def step() -> int:
+        try:
+            raise StorageError("cannot be written: disk full", address="table/x")
+        except StorageError:
+            raise RuntimeError("StorageError: table/x: … [while running 'Publish']")  # noqa: B904  as Beam does
+
+    err = io.StringIO()
+    assert guarded(step, Console(out=io.StringIO(), err=err)) == 5
+    assert err.getvalue() == "error: table/x: cannot be written: disk full\n"
+
+
+def process(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("environment", {})}
+    return subprocess.Popen(
+        [sys.executable, "-m", "pipelines", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+        **options,
+    )
+
+
+def test_version_and_help_from_a_shell() -> None:
+    running = process("--help")
+    out, err = running.communicate()
+    assert (running.returncode, err) == (0, "")
+    assert out.startswith("usage: rechunk ")
+
+
+def test_interrupted_is_exit_130(project: Path) -> None:
+    (project / "docs/big.txt").write_text("word " * 2_000_000)
+    running = process("run", "c.yaml", "--full")
+    deadline = time.monotonic() + 60
+    while not (project / "table/runs").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (130, "")
+    assert err == "interrupted; the table is as the last commit left it\n"
+
+
+def test_a_closed_stdout_is_no_error(published: Path) -> None:
+    running = process("changes", "table", "--since", "0")
+    assert running.stdout is not None
+    running.stdout.close()
+    assert running.wait(timeout=60) == 0
+    assert running.stderr is not None
+    assert "rror" not in running.stderr.read().replace("0 to upsert", "")
+    running.stderr.close()
+
+
+def test_a_terminal_that_cannot_show_a_character_gets_an_escape(project: Path) -> None:
+    (project / "docs/漢.txt").write_text("字\n", encoding="utf-8")
+    running = process("run", "c.yaml", environment={"PYTHONIOENCODING": "ascii"})
+    assert running.communicate()[1] == f"{project}/table: committed version 0\n"
+    running = process("show", "table", "--chunk", "漢.txt#0", environment={"PYTHONIOENCODING": "ascii"})
+    out, err = running.communicate()
+    assert (running.returncode, err) == (0, "")
+    assert out.endswith("text:\n\\u5b57\n")
+
+
+@pytest.mark.parametrize("name", ["minimal.yaml", "nightly.yaml"])
+def test_shipped_configurations_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CORPUS", "examples/corpus")
+    monkeypatch.setenv("TABLE", "nightly")
+    for folder in ("handbook", "contracts"):
+        (tmp_path / "examples/corpus" / folder).mkdir(parents=True)
+        (tmp_path / "examples/corpus" / folder / "a.md").write_text("# Title\n\nText.\n")
+    code, (outcome,) = as_json(capsys, "run", str(ROOT / "configs" / name))
+    assert (code, outcome["summary"]["listed"], outcome["summary"]["chunked"]) == (0, 2, 2)
+    _, (shown,) = as_json(capsys, "show", outcome["summary"]["table"], "--document", "handbook/a.md")
+    assert shown["document"]["chunk_count"] >= 1
