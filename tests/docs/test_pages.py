@@ -85,3 +85,10 @@ def test_help_of_make_lists_every_target() -> None:
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     documented = set(re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))
     assert targets == documented
+
+
+def test_every_decision_is_numbered_once_and_listed() -> None:
+    folder = ROOT / "docs/decisions"
+    records = sorted(path.name for path in folder.glob("0*.md"))
+    assert len({name[:4] for name in records}) == len(records)
+    assert [target for _, target in links(folder / "README.md")] == records
