@@ -16,7 +16,7 @@ INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; `argv` defaults to the process's own. Returns the exit code (see `parser.EXIT_CODES`) and never raises."""
+    """Run one command; `argv` defaults to the process's own. Returns the exit code, never raises."""
     try:
         arguments = parse_arguments(sys.argv[1:] if argv is None else argv)
     except SystemExit as stop:  # argparse has printed the help, the version or what is wrong with the command line
