@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--full", action="store_true", help="read and chunk every document again")
     parser.add_argument(
-        "--workers", type=_workers, default="auto", metavar="auto|N", help="processes to use (default: auto)"
+        "--workers", type=_workers, default="auto", metavar="auto|N", help="processes to chunk in (default: auto)"
     )
 
 

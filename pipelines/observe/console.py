@@ -6,6 +6,8 @@ the window or forge a line of output.
 
 from __future__ import annotations
 
+import base64
+import datetime
 import io
 import json
 import os
@@ -83,7 +85,7 @@ class Console:
 
     def json_line(self, value: Any) -> None:
         """One JSON value: on one line, ASCII only, so that no text in it can control a terminal."""
-        self._write(json.dumps(value, default=str, allow_nan=False) + "\n")
+        self._write(json.dumps(value, default=_as_json, allow_nan=False) + "\n")
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Rows below a header; numbers to the right."""
@@ -117,7 +119,7 @@ class Console:
     def fault(self, value: Mapping[str, Any]) -> None:
         """An error as one JSON object on stderr."""
         self._clear_progress()
-        self._say(json.dumps(value, default=str) + "\n")
+        self._say(json.dumps(value) + "\n")
 
     def trace(self, text: str) -> None:
         """A traceback, its line ends kept."""
@@ -174,6 +176,13 @@ class Console:
         if self._progress:
             self._progress = ""
             self._say("\r\x1b[2K")
+
+
+def _as_json(value: object) -> str:
+    """Times as ISO 8601, bytes as base64: what a table's columns hold besides JSON's own types."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    return value.isoformat() if isinstance(value, datetime.date) else str(value)
 
 
 def _escape(character: str) -> str:

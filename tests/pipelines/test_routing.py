@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import time
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 
 import pytest
 
+import chunkers
+from pipelines.config.fingerprint import describe
 from pipelines.config.model import Config, Decoding, Guard, Hidden, Output, Rule, Source, Tokens
 from pipelines.routing import Router
 
@@ -103,3 +106,22 @@ def test_what_decides_chunks_changes_only_the_documents_concerned(
 def test_a_default_written_out_is_the_same_fingerprint() -> None:
     written = replace(CONFIG, default=Rule(strategy="recursive", options={"max_size": 500, "unit": "characters"}))
     assert prints(written) == prints(CONFIG)
+
+
+def test_every_strategy_is_fingerprinted_by_name_version_and_options() -> None:
+    for name, kind in chunkers.strategy_kinds().items():
+        needed = {each.name: 100 for each in fields(kind.Options) if each.default is each.default_factory is MISSING}
+        described = describe(chunkers.build(name, **needed))
+        assert (described["name"], described["version"]) == (name, kind.version)
+        assert set(described["options"]) == {each.name for each in fields(kind.Options)}
+        assert json.loads(json.dumps(described)) == described
+
+
+def test_auto_depends_on_every_strategy_it_may_choose() -> None:
+    described = describe(chunkers.build("auto"))
+    assert described["choices"]["recursive"]["version"] == chunkers.build("recursive").version
+
+
+def test_what_has_no_stable_form_is_refused() -> None:
+    with pytest.raises(TypeError, match="an option has a value of type object, which has no fingerprint"):
+        describe(object())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pty
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -74,6 +75,14 @@ def test_json_is_ascii() -> None:
     screen, out, _ = console(as_json=True)
     screen.json_line({"text": "\x9b漢"})
     assert out.getvalue() == '{"text": "\\u009b\\u6f22"}\n'
+
+
+def test_times_and_bytes_in_json() -> None:
+    screen, out, _ = console(as_json=True)
+    screen.json_line(
+        {"at": datetime(2026, 1, 31, 23, 59, 59, 5, tzinfo=UTC), "on": date(2026, 1, 31), "bytes": b"\xff"}
+    )
+    assert out.getvalue() == '{"at": "2026-01-31T23:59:59.000005+00:00", "on": "2026-01-31", "bytes": "/w=="}\n'
 
 
 def on_a_terminal(monkeypatch: pytest.MonkeyPatch, **environment: str) -> str:
