@@ -36,6 +36,7 @@ from pipelines.config.rules import read_chunking
 from pipelines.config.tree import KeyPath, Tree, parse, show
 from pipelines.errors import ConfigError
 from pipelines.globs import compile_globs
+from pipelines.table.layout import check_address
 
 
 def keys_of(record: type) -> tuple[str, ...]:
@@ -71,9 +72,9 @@ def config_from(tree: Tree, environment: Mapping[str, str]) -> Config:
     top = Section(tree, (), tree.root, TOP_KEYS)
     _refuse_misplaced_variables(tree)
     sources = _sources(top, environment)
-    output = _output(top, environment)
-    _refuse_overlap(tree, sources, output)
     notes: list[str] = []
+    output = _output(top, environment, notes)
+    _refuse_overlap(tree, sources, output)
     default, rules = read_chunking(top, notes)
     return Config(
         name=top.text("name", Path(tree.file).stem),
@@ -161,14 +162,25 @@ def _tokens(top: Section) -> Tokens | None:
     return Tokens(encoding_name=section.choice("encoding_name", ENCODINGS))
 
 
-def _output(top: Section, environment: Mapping[str, str]) -> Output:
+def _output(top: Section, environment: Mapping[str, str], notes: list[str]) -> Output:
     if not top.has("output"):
         raise top.tree.error((), "the key 'output' is missing; output.path is the folder of the table")
     section = top.section("output", keys_of(Output))
     if section.values.get("snapshot") == "referenced":
         raise section.error("snapshot", "is 'referenced', which this version does not write yet; it must be folder")
+    path = _address(section, "path", environment)
+    if "%" in path:
+        raise section.error(
+            "path", f"is {show(path)}; a table's address cannot hold '%': readers decode it differently"
+        )
+    odd = check_address(path)
+    if odd:
+        place = f"{top.tree.file}:{top.tree.line(('output', 'path'))}"
+        notes.append(
+            f"{place}: output.path has {odd!r} in it; some readers of Delta tables cannot open such an address"
+        )
     return Output(
-        path=_address(section, "path", environment),
+        path=path,
         snapshot=section.choice("snapshot", SNAPSHOTS, "folder"),
         task_bytes=section.size("task_bytes", TASK_BYTES, at_least=MIN_TASK_BYTES, at_most=MAX_TASK_BYTES),
     )

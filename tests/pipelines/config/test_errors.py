@@ -266,6 +266,19 @@ def test_source_and_output(text: str, message: str) -> None:
     assert refusal(text) == message
 
 
+def test_percent_in_the_tables_address_is_refused() -> None:
+    assert refusal("source:\n  - path: docs\noutput: {path: a%20b}\n") == (
+        "c.yaml:3: output.path is 'a%20b'; a table's address cannot hold '%': readers decode it differently"
+    )
+
+
+def test_odd_characters_in_the_tables_address_are_warned_of() -> None:
+    config = config_from(parse(b"source:\n  - path: docs\noutput:\n  path: a b#c\n", "c.yaml"), {})
+    assert config.warnings == (
+        "c.yaml:4: output.path has ' #' in it; some readers of Delta tables cannot open such an address",
+    )
+
+
 OVERLAPS = [
     ("docs", "docs", "c.yaml:3: output.path is 'docs', the folder of source[0]; the table needs a folder of its own"),
     (
