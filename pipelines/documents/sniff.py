@@ -36,6 +36,8 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"OggS\x00", "an Ogg recording; transcribe it first"),
 )
 
+_FIRST_BYTES = tuple(magic for magic, _ in _MAGIC)
+
 _PRINTABLE_MAGIC = re.compile(
     rb"(?P<pdf>%PDF-\d\.\d)|(?P<gif>GIF8[79]a)|(?P<bzip2>BZh[1-9]1AY&SY)|(?P<parquet>PAR1[\x00-\x1f])"
     rb"|(?P<mp3>ID3[\x02-\x04]\x00)|(?P<riff>RIFF....(?:WEBP|WAVE|AVI ))|(?P<mp4>....ftyp)",
@@ -56,9 +58,10 @@ _PRINTABLE = {
 def refuse_known_format(data: bytes) -> None:
     """Raises a `binary` failure if `data` begins as a format that holds no plain text."""
     head = data[:16]
-    for magic, what in _MAGIC:
-        if head.startswith(magic):
-            raise DocumentFailure("binary", f"not text: {what}")
+    if head.startswith(_FIRST_BYTES):
+        for magic, what in _MAGIC:
+            if head.startswith(magic):
+                raise DocumentFailure("binary", f"not text: {what}")
     if (found := _PRINTABLE_MAGIC.match(head)) is not None and found.lastgroup is not None:
         raise DocumentFailure("binary", f"not text: {_PRINTABLE[found.lastgroup]}")
 

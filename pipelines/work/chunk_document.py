@@ -16,15 +16,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain, repeat
 from json.encoder import encode_basestring
 from typing import Any, Protocol
 
 from chunkers.records import Drop, Split
 from pipelines.documents.failures import DocumentFailure
-from pipelines.work.rows import ChunkRows
+from pipelines.work.rows import ChunkRows, DocumentColumns
 
 
 class Splitter(Protocol):
@@ -36,6 +37,9 @@ class Splitter(Protocol):
 
 TokenCounter = Callable[[str], Callable[[int, int, str, str | None], int]]
 """For a text: the tokens of (start, end, context, rendered)."""
+
+
+Offsets = Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +78,16 @@ def chunk_document(
     DocumentFailure `metadata` for metadata that is no string, number or boolean.
     """
     split = splitter.split(text, path=document.path)
-    spans = split.spans
-    shared = _metadata(split.metadata, metadata_as_strings)
-    shared_json = _canonical(shared)
-    shared_quoted = encode_basestring(shared_json)
+    count = len(split.spans)
+    if count:
+        starts, ends, cuts, headings, contexts, rendered, overlaps, found, _ = zip(*split.spans, strict=True)
+    else:
+        starts = ends = cuts = headings = contexts = rendered = overlaps = found = ()
+    bodies = _bodies(text, starts, ends, rendered)
+    context_bytes, contents = _contents(bodies, contexts)
+    metadata, metadata_json = _metadata_columns(split, found, metadata_as_strings)
+    tokens, tokens_json = _token_columns(text, split, count_tokens)
+
     quoted_id = encode_basestring(document.id)[:-1]  # goes on with #n and the closing quote
     before_start = (
         f'"parent_id":{encode_basestring(document.id)},"section_id":null,'
@@ -85,89 +95,101 @@ def chunk_document(
     )
     title = "null" if split.title is None else encode_basestring(split.title)
     before_tokens = f'"strategy":{encode_basestring(split.strategy)},"title":{title},"token_count":'
-    counter = count_tokens(text) if count_tokens is not None else None
-    encoded = text.encode() if text.isascii() else None  # then offsets are byte offsets too
-
-    bodies: list[bytes] = []
-    contexts: list[bytes] = []
-    metadata: list[str] = []
-    content_hashes: list[str] = []
-    row_hashes: list[str] = []
-    tokens: list[int | None] = []
-    digests: list[bytes] = []
-    headings_json: dict[tuple[str, ...], str] = {(): "[]"}
-    for index, (start, end, cut, headings, context, rendered, overlap, found, _) in enumerate(spans):
-        if rendered is not None:
-            body = rendered.encode()
-        elif encoded is not None:
-            body = encoded[start:end]
-        else:
-            body = text[start:end].encode()
-        if context:
-            context_bytes = context.encode()
-            context_json = encode_basestring(context)
-            content = sha256(context_bytes + body).digest()
-        else:
-            context_bytes, context_json = b"", '""'
-            content = sha256(body).digest()
-        if found:
-            row_metadata = _canonical({**shared, **_metadata(found, metadata_as_strings)})
-            metadata_json = encode_basestring(row_metadata)
-        else:
-            row_metadata, metadata_json = shared_json, shared_quoted
-        path_json = headings_json.get(headings)
-        if path_json is None:
-            path_json = headings_json[headings] = "[" + ",".join(map(encode_basestring, headings)) + "]"
-        if counter is None:
-            count, count_json = None, "null"
-        else:
-            count = counter(start, end, context, rendered)
-            count_json = str(count)
-        row = sha256(
+    row_digests = [
+        sha256(
             (
-                f'{{"chunk_index":{index},"context":{context_json},"cut":"{cut}","end_index":{end},'
-                f'"headings":{path_json},"id":{quoted_id}#{index}","metadata":{metadata_json},"overlap":{overlap},'
-                f"{before_start}{start},{before_tokens}{count_json}}}"
+                f'{{"chunk_index":{index},"context":{context},"cut":"{cut}","end_index":{end},"headings":{path},'
+                f'"id":{quoted_id}#{index}","metadata":{values},"overlap":{overlap},'
+                f"{before_start}{start},{before_tokens}{number}}}"
             ).encode()
         ).digest()
-        bodies.append(body)
-        contexts.append(context_bytes)
-        metadata.append(row_metadata)
-        tokens.append(count)
-        digests.append(content)
-        digests.append(row)
-        content_hashes.append(content.hex())
-        row_hashes.append(row.hex())
+        for index, context, cut, end, path, values, overlap, start, number in zip(
+            range(count),
+            map(encode_basestring, contexts) if any(contexts) else repeat('""'),
+            cuts,
+            ends,
+            _headings_json(headings) if any(headings) else repeat("[]"),
+            metadata_json,
+            overlaps,
+            starts,
+            tokens_json,
+            strict=False,  # some repeat for ever
+        )
+    ]
+    chunk_hashes = b"".join(chain.from_iterable(zip(contents, row_digests, strict=True)))
 
-    count = len(spans)
-    rows.rows += count
-    rows.id += [f"{document.id}#{index}" for index in range(count)]
-    rows.chunk_index += range(count)
+    # Nothing raises from here on.
+    rows.documents.append(
+        DocumentColumns(document.id, count, split.title, split.strategy, None, document.hash, document.uri)
+    )
+    rows.hashes.append(chunk_hashes)
     rows.text += bodies
-    rows.context += contexts
-    rows.start_index += [span[0] for span in spans]
-    rows.end_index += [span[1] for span in spans]
-    rows.cut += [span[2] for span in spans]
-    rows.headings += [span[3] for span in spans]
-    rows.overlap += [span[6] for span in spans]
+    rows.context += context_bytes
+    rows.start_index += starts
+    rows.end_index += ends
+    rows.headings += headings
     rows.token_count += tokens
-    rows.content_hash += content_hashes
-    rows.row_hash += row_hashes
+    rows.cut += cuts
+    rows.overlap += overlaps
     rows.metadata += metadata
-    rows.parent_id.add(document.id, count)
-    rows.chunk_count.add(count, count)
-    rows.title.add(split.title, count)
-    rows.strategy.add(split.strategy, count)
-    rows.section_id.add(None, count)
-    rows.document_hash.add(document.hash, count)
-    rows.source_uri.add(document.uri, count)
     return Chunked(
         chunks=count,
-        chunk_hashes=b"".join(digests),
+        chunk_hashes=chunk_hashes,
         strategy=split.strategy,
         drops=tuple(split.drops),
         notes=split.notes,
     )
+
+
+def _bodies(text: str, starts: Offsets, ends: Offsets, rendered: Sequence[str | None]) -> list[bytes]:
+    """The chunks' texts in UTF-8."""
+    if any(rendered):
+        return [
+            (text[start:end] if other is None else other).encode()
+            for start, end, other in zip(starts, ends, rendered, strict=True)
+        ]
+    if text.isascii():  # then offsets are byte offsets too
+        data = text.encode()
+        return [data[start:end] for start, end in zip(starts, ends, strict=True)]
+    return [text[start:end].encode() for start, end in zip(starts, ends, strict=True)]
+
+
+def _contents(bodies: list[bytes], contexts: Sequence[str]) -> tuple[list[bytes], list[bytes]]:
+    """The contexts in UTF-8, and the digests of what is embedded."""
+    if not any(contexts):
+        return [b""] * len(bodies), [sha256(body).digest() for body in bodies]
+    encoded = [context.encode() for context in contexts]
+    return encoded, [sha256(context + body).digest() for context, body in zip(encoded, bodies, strict=True)]
+
+
+def _metadata_columns(
+    split: Split, found: Sequence[Mapping[str, Any]], as_strings: bool
+) -> tuple[list[str], Iterable[str]]:
+    """The metadata column, and its values as JSON strings. What the strategy found in a chunk wins."""
+    shared = _metadata(split.metadata, as_strings)
+    if not any(found):
+        column = _canonical(shared)
+        return [column] * len(split.spans), repeat(encode_basestring(column))
+    columns = [_canonical({**shared, **_metadata(values, as_strings)}) for values in found]
+    return columns, map(encode_basestring, columns)
+
+
+def _token_columns(
+    text: str, split: Split, count_tokens: TokenCounter | None
+) -> tuple[Sequence[int | None], Iterable[str]]:
+    if count_tokens is None:
+        return [None] * len(split.spans), repeat("null")
+    count = count_tokens(text)
+    counts = [count(span.start, span.end, span.context, span.rendered) for span in split.spans]
+    return counts, map(str, counts)
+
+
+def _headings_json(headings: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    known: dict[tuple[str, ...], str] = {}
+    for path in headings:
+        if path not in known:
+            known[path] = "[" + ",".join(map(encode_basestring, path)) + "]"
+        yield known[path]
 
 
 def _metadata(values: Mapping[str, Any], as_strings: bool) -> dict[str, Any]:

@@ -201,7 +201,7 @@ class _Attempt:
         carried = pa.concat_arrays([*kept.chunks, pa.array(self._carried, pa.string())])
         withheld = self._old.rows_of(pa.concat_arrays([*vanishing.chunks, pa.array(self._emptied, pa.string())]))
         self._counts.cuts = Counter(self._rows.cut)
-        self._counts.new_rows = self._rows.rows
+        self._counts.new_rows = len(self._rows)
         reused = self._may_reuse and same_rows(self._old.states, states)
         return TaskResult(
             index=self._task.index,

@@ -1,0 +1,208 @@
+"""What a whole run costs, in child processes: CPU seconds (user + system) and peak memory, as JSON on stdout.
+
+    python benchmarks/job.py size   [--megabytes 1000 250]  a corpus of real text against reading, decoding and writing it
+    python benchmarks/job.py nights [--documents 100000]    small documents: first run, unchanged night, 1 % edited
+
+The corpus is $RECHUNK_CORPUS (default ../shared/corpus): its txt, md and cjk folders, repeated under other paths. Start-up
+(a run over an empty folder) is measured and subtracted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CORPUS = Path(os.environ.get("RECHUNK_CORPUS", ROOT.parent / "shared" / "corpus"))
+KINDS = ("txt", "md", "cjk")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """CPU seconds, wall seconds and peak resident MB of one child process."""
+
+    cpu: float
+    wall: float
+    peak_mb: float
+    said: str
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["size", "nights", "plain"])
+    parser.add_argument("--megabytes", type=int, nargs="+", default=[1000, 250])
+    parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--folder", help="scratch space (default: a temporary folder)")
+    parser.add_argument("--plain", nargs=2, metavar=("SOURCE", "TARGET"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.plain:
+        plain_loop(*map(Path, arguments.plain))
+        return
+    with tempfile.TemporaryDirectory(dir=arguments.folder, prefix="rechunk-job-") as folder:
+        if arguments.what == "size":
+            result = [by_size(Path(folder), size) for size in arguments.megabytes]
+            print(json.dumps(result, indent=1))
+        else:
+            print(json.dumps(nights(Path(folder), arguments.documents), indent=1))
+
+
+def by_size(folder: Path, megabytes: int) -> dict[str, object]:
+    """A run over `megabytes` of the corpus against a plain loop over the same files."""
+    here = folder / str(megabytes)
+    size, files = repeat_corpus(here / "docs", megabytes * 1_000_000)
+    start_up = rechunk(here / "nothing", here / "nothing table")
+    plain = cost([sys.executable, __file__, "plain", "--plain", str(here / "docs"), str(here / "plain")])
+    job = rechunk(here / "docs", here / "table")
+    night = rechunk(here / "docs", here / "table")
+    shutil.rmtree(here)
+    job_cpu = job.cpu - start_up.cpu
+    return {
+        "megabytes": size / 1e6,
+        "files": files,
+        "start_up": asdict(start_up),
+        "plain": asdict(plain),
+        "job": asdict(job),
+        "unchanged": asdict(night),
+        "cpu_ratio": round(job_cpu / plain.cpu, 3),
+        "job_mb_per_cpu_second": round(size / 1e6 / job_cpu, 1),
+    }
+
+
+def nights(folder: Path, documents: int) -> dict[str, object]:
+    """One-kilobyte documents, 100 a folder: the first run, then nights on which little or nothing changed."""
+    docs, table = folder / "docs", folder / "table"
+    text = "".join(sorted((CORPUS / "txt").iterdir())[0].read_text(encoding="utf-8", errors="replace").split("\r"))
+    text = text * (1 + 2048 * documents // 1000 // max(len(text), 1)) if len(text) < 4096 else text
+    names = [f"{number // 100:05d}/{number % 100:02d}.txt" for number in range(documents)]
+    for number, name in enumerate(names):
+        write(docs / name, _kilobyte(text, number))
+    start_up = rechunk(folder / "nothing", folder / "nothing table")
+    first = rechunk(docs, table)
+    unchanged = rechunk(docs, table)
+    share = documents // 100
+    middle = documents // 2
+    for number in range(middle, middle + share):
+        write(docs / names[number], _kilobyte(text, number + 7))
+    one_folder = rechunk(docs, table)
+    for number in range(0, documents, 100):
+        write(docs / names[number], _kilobyte(text, number + 11))
+    scattered = rechunk(docs, table)
+    base = first.cpu - start_up.cpu
+    return {
+        "documents": documents,
+        "start_up": asdict(start_up),
+        "first": asdict(first),
+        "unchanged": asdict(unchanged),
+        "one_folder": asdict(one_folder),
+        "scattered": asdict(scattered),
+        "one_folder_share": round((one_folder.cpu - start_up.cpu) / base, 3),
+        "scattered_share": round((scattered.cpu - start_up.cpu) / base, 3),
+    }
+
+
+def _kilobyte(text: str, number: int) -> str:
+    start = (number * 37) % (len(text) - 1100)
+    return f"Document {number}.\n\n" + text[start : start + 1000]
+
+
+def write(file: Path, text: str) -> None:
+    """Write a document with a time that is trusted at once."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    os.utime(file, (1_600_000_000, 1_600_000_000))
+
+
+def repeat_corpus(target: Path, size: int) -> tuple[int, int]:
+    """Copy the corpus under numbered folders until there are `size` bytes; bytes and files copied."""
+    files = [file for kind in KINDS for file in sorted((CORPUS / kind).iterdir())]
+    copied = count = round_ = 0
+    while copied < size:
+        for file in files:
+            to = target / f"{round_:04d}" / file.parent.name / file.name
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, to)
+            os.utime(to, (1_600_000_000, 1_600_000_000))
+            copied += to.stat().st_size
+            count += 1
+            if copied >= size:
+                break
+        round_ += 1
+    return copied, count
+
+
+def rechunk(source: Path, table: Path) -> Cost:
+    """`rechunk run` over `source`, as a person runs it."""
+    source.mkdir(parents=True, exist_ok=True)
+    config = table.parent / f"{table.name}.yaml"
+    settings = {
+        "name": "benchmark",
+        "source": [{"path": str(source)}],
+        "chunking": {"default": {"strategy": "recursive", "max_size": 2000}},
+        "output": {"path": str(table)},
+    }
+    config.write_text(json.dumps(settings), encoding="utf-8")
+    return cost([sys.executable, "-m", "pipelines", "--output", "json", "run", str(config)])
+
+
+def cost(command: list[str]) -> Cost:
+    """Run a child process to its end and take its rusage."""
+    began = time.monotonic()
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+        assert child.stdout is not None
+        said = child.stdout.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode not in (0, 4):
+        raise RuntimeError(f"{command} ended with {child.returncode}: {said.decode()}")
+    try:
+        summary = json.loads(said)
+        said_short = json.dumps({k: summary["summary"][k] for k in ("listed", "chunked", "unchanged", "failed", "chunks", "seconds")})
+    except (ValueError, KeyError):
+        said_short = ""
+    return Cost(
+        cpu=round(usage.ru_utime + usage.ru_stime, 3),
+        wall=round(time.monotonic() - began, 2),
+        peak_mb=round(usage.ru_maxrss / 1024, 1),
+        said=said_short,
+    )
+
+
+def plain_loop(source: Path, target: Path) -> None:
+    """Read, decode and write every file as zstd Parquet, 16 MiB of text a file: what no pipeline can do without."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    target.mkdir(parents=True)
+    paths: list[str] = []
+    texts: list[str] = []
+    held = parts = 0
+
+    def flush() -> None:
+        nonlocal held, parts
+        pq.write_table(pa.table({"path": paths, "text": texts}), target / f"{parts:05d}.parquet", compression="zstd")
+        paths.clear()
+        texts.clear()
+        held, parts = 0, parts + 1
+
+    for folder, _, names in sorted(os.walk(source)):
+        for name in sorted(names):
+            data = Path(folder, name).read_bytes()
+            paths.append(name)
+            texts.append(data.decode("utf-8", "replace"))
+            held += len(data)
+            if held >= 16 << 20:
+                flush()
+    if paths:
+        flush()
+
+
+if __name__ == "__main__":
+    main()
