@@ -164,7 +164,9 @@ def cost(command: list[str]) -> Cost:
         raise RuntimeError(f"{command} ended with {child.returncode}: {said.decode()}")
     try:
         summary = json.loads(said)
-        said_short = json.dumps({k: summary["summary"][k] for k in ("listed", "chunked", "unchanged", "failed", "chunks", "seconds")})
+        said_short = json.dumps(
+            {k: summary["summary"][k] for k in ("listed", "chunked", "unchanged", "failed", "chunks", "seconds")}
+        )
     except (ValueError, KeyError):
         said_short = ""
     return Cost(

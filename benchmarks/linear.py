@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -22,8 +23,9 @@ from chunkers import build, strategy_kinds
 from tests.laws.pathological import PATHOLOGICAL
 
 STEEPEST = 6.0
-SMALLEST, LARGEST = 25_000, 800_000
+SMALLEST, LARGEST = 6_000, 400_000
 WORTH_TIMING = 0.03
+LONGEST = 20.0
 OPTIONS: dict[str, tuple[Mapping[str, Any], ...]] = {
     "token": ({}, {"max_size": 20, "overlap": 5}),
     "sentence": ({"max_size": 80}, {"max_size": 4000}),
@@ -60,7 +62,22 @@ def measure(strategy: str, options: Mapping[str, Any], name: str, rounds: int) -
 
 
 def fastest(work: Callable[[], object], rounds: int) -> float:
-    return min(cpu(work) for _ in range(rounds))
+    return min(cpu(lambda: within(LONGEST, work)) for _ in range(rounds))
+
+
+def within(seconds: float, work: Callable[[], object]) -> None:
+    """Do the work, or raise TimeoutError after so many seconds of CPU time."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"more than {seconds:g} s of CPU time")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        work()
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def run(quick: bool = False, only: str | None = None) -> list[dict[str, Any]]:
@@ -76,7 +93,7 @@ def run(quick: bool = False, only: str | None = None) -> list[dict[str, Any]]:
 
 
 def guarded(strategy: str, options: Mapping[str, Any], name: str, rounds: int) -> dict[str, Any]:
-    """A measurement; a steep one is measured again with more rounds, a document that fails is no speed."""
+    """A measurement; a steep one is measured again with more rounds; a document that fails or never ends is an error."""
     try:
         found = measure(strategy, options, name, rounds)
         return measure(strategy, options, name, rounds + 3) if found["ratio"] > STEEPEST else found
@@ -93,6 +110,10 @@ def too_steep(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [result for result in results if result.get("ratio", 0) > STEEPEST]
 
 
+def failed(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [result for result in results if "error" in result]
+
+
 def report(results: list[dict[str, Any]]) -> str:
     """The steepest input of each strategy, and all that are too steep or failed."""
     timed = [result for result in results if "ratio" in result]
@@ -105,8 +126,8 @@ def report(results: list[dict[str, Any]]) -> str:
         [str(result[key]) for key in ("strategy", "options", "input", "n", "cpu_n", "cpu_4n", "ratio")]
         for result in shown
     ]
-    failed = [f"failed: {r['strategy']} {r['options']} on {r['input']}: {r['error']}" for r in results if "error" in r]
-    return "\n".join([table(rows), *failed])
+    errors = [f"failed: {r['strategy']} {r['options']} on {r['input']}: {r['error']}" for r in failed(results)]
+    return "\n".join([table(rows), *errors])
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -118,7 +139,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(report(results), file=sys.stderr)
     json.dump(results, sys.stdout, indent=1)
     print()
-    return 1 if too_steep(results) else 0
+    return 1 if too_steep(results) or failed(results) else 0
 
 
 if __name__ == "__main__":

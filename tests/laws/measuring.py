@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import resources
 
 import regex
@@ -12,6 +12,7 @@ import tiktoken
 
 CLUSTER = regex.compile(r"\X")
 CLUSTER_CAP = 64
+FLAGS = regex.compile("[\U0001f1e6-\U0001f1ff]{20}")
 KANA_OR_HAN = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
@@ -84,7 +85,21 @@ def cut_edges(text: str) -> bytearray:
         return edges
     edges = bytearray(len(text) + 1)
     edges[len(text)] = 1
-    for cluster in CLUSTER.finditer(text):
-        for at in range(cluster.start(), cluster.end(), CLUSTER_CAP):
+    for start, end in clusters(text):
+        for at in range(start, end, CLUSTER_CAP):
             edges[at] = 1
     return edges
+
+
+def clusters(text: str) -> Iterator[tuple[int, int]]:
+    """The grapheme clusters. `regex` counts all flags before a flag, so long rows of them are matched in slices."""
+    if not FLAGS.search(text):
+        yield from (cluster.span() for cluster in CLUSTER.finditer(text))
+        return
+    start = 0
+    while start < len(text):
+        window = 128
+        while (size := CLUSTER.match(text[start : start + window]).end()) == window and start + window < len(text):
+            window *= 2
+        yield start, start + size
+        start += size
