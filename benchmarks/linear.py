@@ -93,7 +93,7 @@ def run(quick: bool = False, only: str | None = None) -> list[dict[str, Any]]:
 
 
 def guarded(strategy: str, options: Mapping[str, Any], name: str, rounds: int) -> dict[str, Any]:
-    """A measurement; a steep one is measured again with more rounds; a document that fails or never ends is an error."""
+    """A measurement; a steep one is measured again with more rounds; a failing or endless document is an error."""
     try:
         found = measure(strategy, options, name, rounds)
         return measure(strategy, options, name, rounds + 3) if found["ratio"] > STEEPEST else found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -18,14 +18,20 @@ SPANS = [
     Span(21, 40, "word"),
     Span(33, 50, "document-end", overlap=7),
 ]
-GOOD = Split(spans=SPANS, strategy="hand-made")
 PROMISE = Promise(max_size=20, overlap=8)
+
+
+def like(**changes: Any) -> Split:
+    return Split(**{"spans": SPANS, "strategy": "hand-made", **changes})
+
+
+GOOD = like()
 
 
 def changed(number: int, **fields: object) -> Split:
     spans = list(SPANS)
     spans[number] = spans[number]._replace(**fields)
-    return replace(GOOD, spans=spans)
+    return like(spans=spans)
 
 
 def test_a_good_split_has_no_violations() -> None:
@@ -39,29 +45,29 @@ def test_a_good_split_has_no_violations() -> None:
         ("slice", changed(2, end=51)),
         ("slice", changed(0, start=-1)),
         ("slice", changed(1, rendered="Café delta")),
-        ("slice", replace(GOOD, drops=[Drop(40, 90, "separator")])),
-        ("order", replace(GOOD, spans=[SPANS[1], SPANS[0], SPANS[2]])),
-        ("order", replace(GOOD, spans=[*SPANS[:1], Span(17, 21, "line"), *SPANS[1:]])),
-        ("order", replace(GOOD, spans=[*SPANS[:2], Span(27, 40, "word", overlap=13), SPANS[2]])),
-        ("order", replace(GOOD, spans=[SPANS[0], SPANS[0], *SPANS[1:]])),
-        ("repeat", replace(GOOD, spans=[*SPANS[:1], Span(6, 19, "blank-line", overlap=11), *SPANS[1:]])),
-        ("coverage", replace(GOOD, spans=SPANS[:2])),
-        ("coverage", replace(GOOD, spans=SPANS[1:])),
+        ("slice", like(drops=[Drop(40, 90, "separator")])),
+        ("order", like(spans=[SPANS[1], SPANS[0], SPANS[2]])),
+        ("order", like(spans=[*SPANS[:1], Span(17, 21, "line"), *SPANS[1:]])),
+        ("order", like(spans=[*SPANS[:2], Span(27, 40, "word", overlap=13), SPANS[2]])),
+        ("order", like(spans=[SPANS[0], SPANS[0], *SPANS[1:]])),
+        ("repeat", like(spans=[*SPANS[:1], Span(6, 19, "blank-line", overlap=11), *SPANS[1:]])),
+        ("coverage", like(spans=SPANS[:2])),
+        ("coverage", like(spans=SPANS[1:])),
         ("coverage", changed(0, end=16)),
         ("coverage", changed(1, start=22)),
-        ("coverage", replace(GOOD, drops=[Drop(22, 26, "separator")])),
-        ("coverage", replace(GOOD, spans=SPANS[:2], drops=[Drop(40, 50, "because")])),
-        ("coverage", replace(GOOD, drops=[Drop(17, 19, ""), Drop(18, 20, "")])),
-        ("limit", replace(GOOD, spans=[SPANS[0], Span(21, 50, "document-end")])),
+        ("coverage", like(drops=[Drop(22, 26, "separator")])),
+        ("coverage", like(spans=SPANS[:2], drops=[Drop(40, 50, "because")])),
+        ("coverage", like(drops=[Drop(17, 19, ""), Drop(18, 20, "")])),
+        ("limit", like(spans=[SPANS[0], Span(21, 50, "document-end")])),
         ("limit", changed(0, context="abcd")),
         ("context", changed(0, context="abcdefghijk")),
-        ("oversize", replace(GOOD, spans=[SPANS[0], Span(21, 50, "oversize")])),
+        ("oversize", like(spans=[SPANS[0], Span(21, 50, "oversize")])),
         ("oversize", changed(0, cut="oversize")),
         ("overlap", changed(2, overlap=0)),
         ("overlap", changed(2, overlap=8)),
         ("overlap", changed(2, start=27)),
         ("overlap", changed(2, start=35, overlap=5)),
-        ("grapheme", replace(GOOD, spans=[SPANS[0], Span(21, 25, "word"), Span(25, 40, "word"), SPANS[2]])),
+        ("grapheme", like(spans=[SPANS[0], Span(21, 25, "word"), Span(25, 40, "word"), SPANS[2]])),
         ("grapheme", changed(0, end=18)),
         ("characters", changed(1, headings=("\ufffd",))),
         ("characters", changed(1, context="\ud800")),
