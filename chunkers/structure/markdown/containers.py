@@ -36,7 +36,6 @@ class ContainerScanner:
         "column",
         "end",
         "has_tabs",
-        "header",
         "is_mdx",
         "last_end",
         "leaf",
@@ -46,6 +45,8 @@ class ContainerScanner:
         "mark",
         "never_closed",
         "no_math_from",
+        "plain_run",
+        "quotes",
         "stack",
         "start_at",
         "text",
@@ -55,6 +56,8 @@ class ContainerScanner:
         self.text = text
         self.blocks = blocks
         self.is_mdx = is_mdx
+        self.plain_run = (patterns.MDX_PLAIN_RUN if is_mdx else patterns.PLAIN_RUN).match
+        self.quotes = 0
         self.start_at = (patterns.MDX_START if is_mdx else patterns.START).match
         self.has_tabs = "\t" in text
         self.stack: list[list[int]] = []
@@ -62,7 +65,6 @@ class ContainerScanner:
         self.leaf_start = self.body = self.last_end = 0
         self.closer: tuple[str, int] = ("", 0)
         self.lines: list[tuple[int, int]] = []  # of the open paragraph: content start and end of each line
-        self.header = -1  # start of the paragraph's last line if it may be a table's header
         self.never_closed: dict[tuple[str, int], int] = {}
         self.no_math_from = len(text)
         # The line being read: its ends, the next character to look at and that character's column.
@@ -78,6 +80,13 @@ class ContainerScanner:
         line = self.last_end = start
         find = text.find
         while line < size:
+            if self.leaf < _TABLE and not self.quotes and self.stack:
+                after = self.read_plain(line)
+                if after < 0:
+                    break
+                if after > line:
+                    line = after
+                    continue
             end = find("\n", line) + 1
             if not self.read(line, end):
                 break
@@ -86,6 +95,61 @@ class ContainerScanner:
                 break
         self.close_to(0)
         return line if line >= self.last_end else self.last_end
+
+    def read_plain(self, line: int) -> int:
+        """Read items and paragraphs of nothing but text, many lines at once; only where no quote is open.
+
+        Returns the start of the first line that it leaves to `read`, or -1 if all containers ended before `line`.
+        """
+        stack, blocks, match_run = self.stack, self.blocks, self.plain_run
+        text = self.text
+        while run := match_run(text, line):
+            indent, marker, gap, _, blank = run.groups()
+            column = len(indent)
+            paragraph = self.leaf == _PARAGRAPH
+            if marker is None and paragraph:  # goes on with the open paragraph, wherever it stands
+                self.lines.append((run.start(4), run.end(4)))
+            else:
+                base = matched = 0
+                for entry in stack:
+                    if entry[0] == _ITEM or entry[0] == _NOTE:
+                        if column - base < entry[1]:
+                            break
+                        base += entry[1]
+                        entry[3] = 1
+                    matched += 1
+                if column - base > 3:
+                    return line
+                if marker is None:
+                    if matched and stack[matched - 1][0] == _LIST:
+                        matched -= 1
+                    if not matched:
+                        return -1
+                    self.close_to(matched)
+                else:
+                    if paragraph and matched == len(stack) and len(marker) > 1 and int(marker[:-1]) != 1:
+                        return line
+                    if len(stack) >= MAX_DEPTH - 1:
+                        return line
+                    delimiter = ord(marker[-1])
+                    if matched and stack[matched - 1][0] == _LIST and stack[matched - 1][1] != delimiter:
+                        matched -= 1
+                    if not matched:
+                        return -1
+                    self.leaf = _NONE
+                    self.close_to(matched)
+                    self.line = line
+                    self.end = run.end(4)
+                    if stack[-1][0] != _LIST:
+                        self.push(_LIST, "list", delimiter)
+                    stack.append([_ITEM, column - base + len(marker) + len(gap), len(blocks), 1])
+                    blocks.append(Block("item", line, self.end, len(stack) - 1, line, self.end))
+                self.leaf_start = line
+                self.lines = [(run.start(4), run.end(4))]
+            self.leaf = _NONE if blank else _PARAGRAPH
+            self.last_end = run.end(4)
+            line = run.end()
+        return line
 
     def read(self, line: int, end: int) -> bool:
         """Read one line. False: all containers ended before it."""
@@ -289,16 +353,12 @@ class ContainerScanner:
         return self.add_text(matched, opened, entered, lazy, paragraph)
 
     def add_text(self, matched: int, opened: bool, entered: bool, lazy: bool, paragraph: bool) -> bool:
-        if lazy:
-            self.header = -1
-        else:
-            if not paragraph:
-                if not self.settle(matched, opened, entered):
-                    return False
-                self.leaf = _PARAGRAPH
-                self.leaf_start = self.line
-                self.lines = []
-            self.header = self.line if self.column - self.base <= 3 else -1
+        if not lazy and not paragraph:
+            if not self.settle(matched, opened, entered):
+                return False
+            self.leaf = _PARAGRAPH
+            self.leaf_start = self.line
+            self.lines = []
         self.lines.append((self.mark, self.end))
         self.last_end = self.end
         return True
@@ -318,7 +378,7 @@ class ContainerScanner:
             if self.is_mdx:
                 html = "g" if not paragraph and text[mark:end].rstrip().endswith(">") else ""
             else:
-                html, _ = leaves.html_end(text, mark, end, interrupts=paragraph)
+                html = leaves.html_kind(text, mark, interrupts=paragraph)
             if not html:
                 return None
         elif kind == "k":
@@ -360,10 +420,10 @@ class ContainerScanner:
         """Read a line of `=`, `-`, `|`, `:` as a table's delimiter row, an underline or a rule, if it is one."""
         text, mark, end = self.text, self.mark, self.end
         if continues and not opened:
-            if text[mark] != "=" and self.header >= 0:
-                head, _ = self.lines[-1]
-                if leaves.opens_table(text[head : self.line], text[mark:end]):
-                    header = self.header
+            if text[mark] != "=":
+                header = self.header_line()
+                if header >= 0 and leaves.opens_table(text[header : self.line], text[mark:end]):
+                    header = text.rfind("\n", 0, header) + 1
                     self.settle(matched, opened, entered)
                     self.open_leaf(_TABLE)
                     self.leaf_start = header
@@ -379,6 +439,23 @@ class ContainerScanner:
                 self.emit("rule")
             return True
         return False
+
+    def header_line(self) -> int:
+        """Where the content of the open paragraph's last line starts, or -1 if it cannot be a table's header.
+
+        That is a line indented like code, or one that lies outside its container and only goes on lazily.
+        """
+        text = self.text
+        first, _ = self.lines[-1]
+        before = text.rfind("\n", 0, self.line - 1) + 1
+        if self.quotes:
+            return first
+        if before <= first and len(self.lines) == 1:
+            return first
+        space = _space(text, before)
+        mark = space.end() if space else before
+        column = len(text[before:mark].expandtabs(4))
+        return mark if 0 <= column - self.base <= 3 else -1
 
     def open_item(self, matched: int, opened: bool, match: re.Match[str], continues: bool) -> bool:
         """Open the list item at `mark`, and its list if it does not continue the one before it."""
@@ -433,6 +510,7 @@ class ContainerScanner:
     def push(self, kind: int, name: Kind, width: int) -> None:
         stack = self.stack
         stack.append([kind, width, len(self.blocks), 1])
+        self.quotes += kind == _QUOTE
         body = self.end if kind == _BOX else self.line
         self.blocks.append(Block(name, self.line, self.end, len(stack) - 1, body, self.end))
 
@@ -442,7 +520,8 @@ class ContainerScanner:
             self.close_leaf()
             end = self.last_end
             while len(stack) > size:
-                index = stack.pop()[2]
+                kind, _, index, _ = stack.pop()
+                self.quotes -= kind == _QUOTE
                 block = self.blocks[index]
                 if block.end != end:
                     self.blocks[index] = Block(block[0], block[1], end, block[3], min(block[4], end), end)

@@ -83,22 +83,22 @@ def _balanced(destination: str) -> bool:
     return depth == 0
 
 
-def html_end(text: str, start: int, line_end: int, *, interrupts: bool) -> tuple[str, int]:
-    """The kind (`a`-`g`, CommonMark's 1-7; empty: none) of the HTML block at `start` and where it ends at top level.
+def html_kind(text: str, start: int, *, interrupts: bool) -> str:
+    """The kind of HTML block that opens at `start`: `a` to `g` for CommonMark's 1 to 7, or empty.
 
-    `interrupts`: a paragraph is open, which kind 7 must not end. Kinds `f` and `g` end before the next blank line.
+    `interrupts`: a paragraph is open, which kind 7 must not end. Kinds `f` and `g` end before a blank line, the others
+    with the line that has what `patterns.HTML_CLOSE` looks for.
     """
     opening = patterns.HTML_OPEN.match(text, start)
-    if opening is None:
-        if interrupts or patterns.TAG_LINE.match(text, start) is None:
-            return "", start
-        kind = "g"
-    else:
-        kind = opening.lastgroup or ""
+    if opening is not None:
+        return opening.lastgroup or ""
+    return "g" if not interrupts and patterns.TAG_LINE.match(text, start) else ""
+
+
+def html_end(text: str, start: int, kind: str) -> int:
+    """The start of the line after the HTML block at `start` where no container ends it."""
     if kind in "fg":
-        blank = patterns.BLANK_LINE.search(text, line_end - 1)
-        return kind, blank.start() + 1 if blank else len(text)
+        blank = patterns.BLANK_LINE.search(text, text.find("\n", start))
+        return blank.start() + 1 if blank else len(text)
     close = patterns.HTML_CLOSE[kind].search(text, start)
-    if close is None:
-        return kind, len(text)
-    return kind, text.find("\n", close.start()) + 1
+    return text.find("\n", close.start()) + 1 if close else len(text)

@@ -44,6 +44,23 @@ MDX_START = re.compile(_MDX_STARTS, re.X)
 MDX_LINE = re.compile(rf"[ \t]*+(?:{_MDX_STARTS})", re.X)
 MDX_JUMP = re.compile(rf"\n[ \t]*+(?:{_MDX_STARTS})", re.X)
 
+# A run of plain lines inside lists: an optional item marker, text, the lines that continue its paragraph wherever they
+# stand, blank lines. Anything that could be more than text is left out, links at the start of a line are let in.
+_NO_LABEL = r"(?!\[(?:[^\[\]\\\n]|\\[^\n])*+(?:\[|\](?!:)))"
+
+
+def _plain_run(starts: str) -> re.Pattern[str]:
+    starts = starts.replace(r"(?P<k>\[)", rf"(?P<k>{_NO_LABEL}\[)").replace(r"(?P<l><", r"(?P<l><(?!https?:)")
+    starts = re.sub(r"\?P<\w>", "?:", starts)
+    text = rf"(?!{starts})[^\ \t\n][^\n]*+\n"
+    return re.compile(
+        rf"(\ *+)(?:([-+*]|[0-9]{{1,9}}+[.)])(\ {{1,4}}+))?+({text}(?:[\ \t]*+{text})*+)((?:[\ \t]*+\n)*+)", re.X
+    )
+
+
+PLAIN_RUN = _plain_run(_STARTS)
+MDX_PLAIN_RUN = _plain_run(_MDX_STARTS)
+
 SPACE = re.compile(r"[ \t]*+")
 BLANK_LINE = re.compile(r"\n[ \t]*+\n")
 DASH_RULE = re.compile(r"(?:-[ \t]*+){3,}+\n")
@@ -99,15 +116,12 @@ TAG_LINE = re.compile(
     rf"<(?:[A-Za-z][A-Za-z0-9-]*+{_ATTRIBUTE}*+[^\S\n]*+/?>|/[A-Za-z][A-Za-z0-9-]*+[^\S\n]*+>)[^\S\n]*+\n"
 )
 
-# What may end a paragraph without a blank line, and what ends a table.
+# What ends a table, and what a link definition never goes on over.
 _INTERRUPTS = rf"""\#{{1,6}}+[ \t\n]|`{{3,}}+[^`\n]*\n|~~~|>|(?:(?:\*[ \t]*+){{3,}}+|(?:_[ \t]*+){{3,}}+|(?:-[ \t]*+){{3,}}+)\n
   |<(?:(?i:script|pre|style|textarea)[\s>]|!--|\?|![A-Za-z]|!\[CDATA\[|/?(?i:{_NAMES})(?:\s|/?>))|:::|\$\$"""
-INTERRUPT = re.compile(
-    rf"\ {{0,3}}(?:{_INTERRUPTS}|(?:[-+*]|0*+1[.)])[ \t]++[^ \t\n]|\[\^[^\] \n]++\]:)",
-    re.X,
-)
 _TABLE_STOP = rf"{_INTERRUPTS}|(?:[-+*]|[0-9]{{1,9}}[.)])[ \t\n]"
 TABLE_STOP = re.compile(_TABLE_STOP, re.X)
+INTERRUPT = re.compile(rf"\ {{0,3}}(?:{_TABLE_STOP}|\[\^[^\] \n]++\]:)", re.X)
 TABLE_ROWS = re.compile(
     rf"(?:(?![ \t]*+\n|\ {{4}}|\ {{0,3}}\t|\ {{0,3}}(?:{_TABLE_STOP}))[^\n]*+\n)*+",
     re.X,
@@ -115,7 +129,7 @@ TABLE_ROWS = re.compile(
 
 # MDX: the pieces that matter while looking for the end of a `{…}` expression or a tag.
 MDX_TOKEN = re.compile(
-    r"""(?P<open>\{)|(?P<close>\})|(?P<end>>)|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`"""
-    r"""|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/""",
+    r"""(?P<open>\{)|(?P<close>\})|(?P<end>>)|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`?"""
+    r"""|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?""",
     re.S,
 )

@@ -174,7 +174,8 @@ class _Scanner:
             end = self.tried_expressions.tag_end(mark)
             kind = "g" if end > mark else ""
         else:
-            kind, end = leaves.html_end(text, mark, text.index("\n", mark) + 1, interrupts=in_paragraph)
+            kind = leaves.html_kind(text, mark, interrupts=in_paragraph)
+            end = leaves.html_end(text, mark, kind) if kind else line
         if not kind:
             return line
         self.blocks.append(Block("html", line, end, 0, line, end))
