@@ -134,6 +134,14 @@ def test_hashes_of_half_a_chunk_are_refused() -> None:
         reconcile(states(), states(state("a", chunk_hashes=b"x" * 32)), {})
 
 
+@pytest.mark.parametrize(("byte", "reason"), [(0, "text"), (31, "text"), (32, "metadata"), (63, "metadata")])
+def test_every_byte_of_a_hash_counts(byte: int, reason: str) -> None:
+    was = bytes(64)
+    now = was[:byte] + b"\x01" + was[byte + 1 :]
+    found = reconcile(states(state("a", chunk_hashes=was)), states(state("a", chunk_hashes=now)), {})
+    assert found.table["reason"].to_pylist() == [reason]
+
+
 def test_settling_takes_the_new_states_but_keeps_the_old_ones_of_withheld_documents() -> None:
     old = states(state("a", "1"), state("b", "1"), state("c", "1"), state("gone", "1"))
     new = states(state("a", "2"), state("b"), state("d", "1"))
