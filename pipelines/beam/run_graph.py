@@ -16,6 +16,7 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from pipelines.beam.quiet import own_errors
 from pipelines.beam.runners import runner_for
 from pipelines.records import RunOptions
 from pipelines.routing import Router
@@ -63,7 +64,9 @@ class Tasks(beam.DoFn):
         self._job = job
 
     def process(self, element: str) -> Iterator[int]:
-        yield from range(len(load_plan(self._job.table(), self._job.run_id).tasks))
+        with own_errors():
+            tasks = load_plan(self._job.table(), self._job.run_id).tasks
+        yield from range(len(tasks))
 
 
 class ChunkShard(beam.DoFn):
@@ -79,7 +82,9 @@ class ChunkShard(beam.DoFn):
         self._router = Router(self._job.config)
 
     def process(self, element: int) -> Iterator[tuple[int, TaskResult]]:
-        yield element, chunk_shard(self._job, self._plan, self._router, element)
+        with own_errors():
+            result = chunk_shard(self._job, self._plan, self._router, element)
+        yield element, result
 
 
 def take_one(keyed: tuple[int, Iterable[TaskResult]]) -> TaskResult:
@@ -94,7 +99,9 @@ class Decide(beam.DoFn):
         self._job = job
 
     def process(self, element: str, results: list[TaskResult]) -> Iterator[Decision]:
-        yield decide(self._job, load_plan(self._job.table(), self._job.run_id), results)
+        with own_errors():
+            decision = decide(self._job, load_plan(self._job.table(), self._job.run_id), results)
+        yield decision
 
 
 def numbered_shards(decision: Decision) -> Iterator[tuple[int, int, Shard]]:
@@ -111,7 +118,9 @@ class Publish(beam.DoFn):
         self._job = job
 
     def process(self, element: tuple[int, int, Shard]) -> Iterator[tuple[int, Shard]]:
-        yield publish_one(self._job, *element)
+        with own_errors():
+            published = publish_one(self._job, *element)
+        yield published
 
 
 class Commit(beam.DoFn):
@@ -121,7 +130,8 @@ class Commit(beam.DoFn):
         self._job = job
 
     def process(self, element: str, published: list[tuple[int, Shard]], decision: Decision) -> None:
-        commit_run(self._job, decision, [shard for _, shard in sorted(published, key=_index)])
+        with own_errors():
+            commit_run(self._job, decision, [shard for _, shard in sorted(published, key=_index)])
 
 
 def _index(numbered: tuple[int, Shard]) -> int:

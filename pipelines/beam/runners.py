@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
+
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from pipelines.config.model import Config
 from pipelines.records import RunOptions
@@ -15,10 +16,6 @@ def runner_for(config: Config, options: RunOptions) -> tuple[Any, list[str]]:
     `DirectRunner` is run as FnApiRunner, which it resolves to: asked for by its own name it first tries to download
     another runner.
     """
-    # Beam logs through the root logger's children at import and at every bundle; what matters is raised.
-    logging.getLogger("apache_beam").setLevel(logging.ERROR)
-    from apache_beam.runners.portability.fn_api_runner import FnApiRunner
-
     workers = options.workers or 1
     arguments = ["--no_save_main_session", f"--direct_num_workers={workers}"]
     arguments.append(f"--direct_running_mode={'multi_processing' if workers > 1 else 'in_memory'}")

@@ -151,7 +151,7 @@ def _guess(sample: bytes) -> tuple[str, float] | None:
     best = matches[0]
     for match in matches[1:]:
         # Short texts fit several code pages equally well; the one most files are in is then the best guess.
-        tied = match.chaos <= best.chaos and match.coherence >= best.coherence - 0.05
+        tied = match.chaos <= best.chaos and match.coherence >= best.coherence
         if tied and _rank(match) < _rank(best):
             best = match
     name = min(best.could_be_from_charset, key=_CANDIDATES.index)
@@ -164,6 +164,8 @@ def _rank(match: Any) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _keeps_ascii(encoding: str) -> bool:
+    if codecs.lookup(encoding).name.startswith(("iso2022", "hz", "utf-7")):
+        return False  # bytes below 128 stand for other characters after an escape
     ascii_bytes = bytes(range(128))
     try:
         return ascii_bytes.decode(encoding) == ascii_bytes.decode("ascii")

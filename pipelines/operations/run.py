@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipelines.beam.quiet import quiet_beam
 from pipelines.config.model import Config
 from pipelines.errors import SourcesUnreachable
 from pipelines.observe.events import Finished, GateFailed, Planned, RunStarted, Sink, Withheld
@@ -114,8 +115,6 @@ class _Run:
         return self._ended(4 if partial else 0, base.version, False, "nothing changed", stats, base)
 
     def _carry_out(self, base: Snapshot | None, listing: Listing, planned: Plan) -> Outcome:
-        from pipelines.beam.run_graph import run_graph  # an unchanged night never imports Beam
-
         store_plan(
             self._store,
             self._run_id,
@@ -126,7 +125,10 @@ class _Run:
             partial=not all(listing.completed),
         )
         job = Job(config=self._config, run_id=self._run_id, approve_deletions=self._options.approve_deletions)
-        run_graph(job, self._options)
+        with quiet_beam():
+            from pipelines.beam.run_graph import run_graph  # an unchanged night never imports Beam
+
+            run_graph(job, self._options)
         self._lap("run")
         ended = json.loads(self._store.read(outcome_path(self._run_id)))
         stats = self._stats(listing, planned, ended["ending"], ended["version"], ended)

@@ -14,7 +14,7 @@ from pipelines.storage.local import LocalStore
 from tests.pipelines.run.corpus import Corpus, assert_changes_law, rule, text
 
 
-@pytest.fixture()
+@pytest.fixture
 def corpus(tmp_path: Path) -> Corpus:
     return Corpus(tmp_path)
 
@@ -265,7 +265,11 @@ def test_two_sources_with_one_id_keep_the_first(corpus: Corpus) -> None:
     assert corpus.ids() == ["a.txt#0", "b.txt#0"]
     assert "first" in corpus.rows()["a.txt#0"]["text"]
     (failure,) = corpus.failures()
-    assert (failure["error"], failure["stage"], failure["uri"]) == ("duplicate-id", "id", str(corpus.root / "more/a.txt"))
+    assert (failure["error"], failure["stage"], failure["uri"]) == (
+        "duplicate-id",
+        "id",
+        str(corpus.root / "more/a.txt"),
+    )
     assert corpus.run().committed is False
 
 

@@ -95,7 +95,5 @@ def changes_of(table: Path, found: Snapshot) -> list[dict[str, Any]]:
 def check_counts(outcome: Outcome, world: World) -> None:
     summary = outcome.summary
     assert summary["listed"] == sum(summary[name] for name in ("chunked", "empty", "unchanged", "failed"))
-    listed = sum(
-        source.selects(path) for source in world.sources if source.enabled for path in world.files(source)
-    )
+    listed = sum(source.selects(path) for source in world.sources if source.enabled for path in world.files(source))
     assert summary["listed"] == listed
