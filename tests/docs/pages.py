@@ -12,6 +12,10 @@ from markdown_it.token import Token
 ROOT = Path(__file__).parent.parent.parent
 
 
+TESTED_ELSEWHERE = {ROOT / "docs/configuration.md": "tests/pipelines/config/test_docs.py"}
+"""Pages whose snippets have a test of their own."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fence:
     """A fenced code block. `words` follow the language on the opening line; `output` is what the page says it prints."""

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.docs.pages import ROOT, fences, matches, pages
+from tests.docs.pages import ROOT, TESTED_ELSEWHERE, fences, matches, pages
 from tests.docs.workspace import Workspace, make_environment, makes_its_own_table, prepare, runs
 
 
@@ -40,7 +40,9 @@ def refresh(page: Path, environment: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    chosen = [Path(name).resolve() for name in sys.argv[1:]] or pages()
+    chosen = [Path(name).resolve() for name in sys.argv[1:]] or [
+        page for page in pages() if page not in TESTED_ELSEWHERE
+    ]
     with tempfile.TemporaryDirectory() as commands:
         for each in chosen:
             refresh(each, make_environment(Path(commands)))

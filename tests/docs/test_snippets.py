@@ -11,7 +11,7 @@ too, made by one run, unless the page runs that configuration itself.
     ```text output      what the fence before it prints: `…` is anything in a line, a line of `…` any lines
     ```bash no-run      not run: it needs a machine or a service that no test has
 
-`python -m tests.docs.refresh` puts what is printed now where a page shows something else.
+A page in TESTED_ELSEWHERE has a test of its own. `python -m tests.docs.refresh` puts what is printed now where a page shows something else.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import ROOT, fences, matches, pages
+from tests.docs.pages import ROOT, TESTED_ELSEWHERE, fences, matches, pages
 from tests.docs.workspace import Workspace, makes_its_own_table, prepare, runs
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", [page for page in pages() if page not in TESTED_ELSEWHERE], ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_snippets_run_and_print_what_the_page_shows(
     page: Path, tmp_path: Path, environment: dict[str, str], request: pytest.FixtureRequest
 ) -> None:
