@@ -94,7 +94,7 @@ class ContainerScanner:
             if not self.stack:
                 break
         self.close_to(0)
-        return line if line >= self.last_end else self.last_end
+        return max(line, self.last_end)
 
     def read_plain(self, line: int) -> int:
         """Read items and paragraphs of nothing but text, many lines at once; only where no quote is open.
@@ -163,7 +163,7 @@ class ContainerScanner:
             return True
         if not self.blank and self.text[self.mark] == ":" and self.close_box(matched):
             return True
-        if leaf == _TABLE or leaf == _CODE:
+        if leaf in (_TABLE, _CODE):
             if whole and self.continue_lines(leaf):
                 return True
             leaf = _NONE
@@ -188,7 +188,7 @@ class ContainerScanner:
         matched = 0
         for entry in self.stack:
             kind = entry[0]
-            if kind == _ITEM or kind == _NOTE:
+            if kind in (_ITEM, _NOTE):
                 if self.blank:
                     if not entry[3]:
                         break

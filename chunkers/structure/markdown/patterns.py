@@ -35,14 +35,14 @@ _MDX_STARTS = (
 # i: indented by four columns or more (and not blank)
 _INDENTED = r"(?P<i>(?:\ {4}|\ {0,3}\t)[ \t]*+(?!\n))"
 
-START = re.compile(_STARTS, re.X)
-LINE = re.compile(rf"{_INDENTED}|\ {{0,3}}(?:{_STARTS})", re.X)
-JUMP = re.compile(rf"\n(?:\ {{0,3}}(?:{_STARTS})|{_INDENTED})", re.X)
+START = re.compile(_STARTS, re.VERBOSE)
+LINE = re.compile(rf"{_INDENTED}|\ {{0,3}}(?:{_STARTS})", re.VERBOSE)
+JUMP = re.compile(rf"\n(?:\ {{0,3}}(?:{_STARTS})|{_INDENTED})", re.VERBOSE)
 """The next line that may be more than paragraph text. Starts with a literal, so the search between is a memchr."""
 
-MDX_START = re.compile(_MDX_STARTS, re.X)
-MDX_LINE = re.compile(rf"[ \t]*+(?:{_MDX_STARTS})", re.X)
-MDX_JUMP = re.compile(rf"\n[ \t]*+(?:{_MDX_STARTS})", re.X)
+MDX_START = re.compile(_MDX_STARTS, re.VERBOSE)
+MDX_LINE = re.compile(rf"[ \t]*+(?:{_MDX_STARTS})", re.VERBOSE)
+MDX_JUMP = re.compile(rf"\n[ \t]*+(?:{_MDX_STARTS})", re.VERBOSE)
 
 # A run of plain lines inside lists: an optional item marker, text, the lines that continue its paragraph wherever they
 # stand, blank lines. Anything that could be more than text is left out, links at the start of a line are let in.
@@ -54,7 +54,7 @@ def _plain_run(starts: str) -> re.Pattern[str]:
     starts = re.sub(r"\?P<\w>", "?:", starts)
     text = rf"(?!{starts})[^\ \t\n][^\n]*+\n"
     return re.compile(
-        rf"(\ *+)(?:([-+*]|[0-9]{{1,9}}+[.)])(\ {{1,4}}+))?+({text}(?:[\ \t]*+{text})*+)((?:[\ \t]*+\n)*+)", re.X
+        rf"(\ *+)(?:([-+*]|[0-9]{{1,9}}+[.)])(\ {{1,4}}+))?+({text}(?:[\ \t]*+{text})*+)((?:[\ \t]*+\n)*+)", re.VERBOSE
     )
 
 
@@ -101,10 +101,10 @@ _NAMES = (
 HTML_OPEN = re.compile(
     rf"<(?:(?P<a>(?:script|pre|style|textarea)(?=[\s>]))|(?P<b>!--)|(?P<c>\?)|(?P<d>![a-z])|(?P<e>!\[CDATA\[)"
     rf"|(?P<f>/?(?:{_NAMES})(?=\s|/?>)))",
-    re.I | re.A,
+    re.IGNORECASE | re.ASCII,
 )
 HTML_CLOSE = {
-    "a": re.compile(r"</(?:script|pre|style|textarea)>", re.I | re.A),
+    "a": re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE | re.ASCII),
     "b": re.compile(r"-->"),
     "c": re.compile(r"\?>"),
     "d": re.compile(r">"),
@@ -117,19 +117,20 @@ TAG_LINE = re.compile(
 )
 
 # What ends a table, and what a link definition never goes on over.
-_INTERRUPTS = rf"""\#{{1,6}}+[ \t\n]|`{{3,}}+[^`\n]*\n|~~~|>|(?:(?:\*[ \t]*+){{3,}}+|(?:_[ \t]*+){{3,}}+|(?:-[ \t]*+){{3,}}+)\n
+_INTERRUPTS = rf"""\#{{1,6}}+[ \t\n]|`{{3,}}+[^`\n]*\n|~~~|>
+  |(?:(?:\*[ \t]*+){{3,}}+|(?:_[ \t]*+){{3,}}+|(?:-[ \t]*+){{3,}}+)\n
   |<(?:(?i:script|pre|style|textarea)[\s>]|!--|\?|![A-Za-z]|!\[CDATA\[|/?(?i:{_NAMES})(?:\s|/?>))|:::|\$\$"""
 _TABLE_STOP = rf"{_INTERRUPTS}|(?:[-+*]|[0-9]{{1,9}}[.)])[ \t\n]"
-TABLE_STOP = re.compile(_TABLE_STOP, re.X)
-INTERRUPT = re.compile(rf"\ {{0,3}}(?:{_TABLE_STOP}|\[\^[^\] \n]++\]:)", re.X)
+TABLE_STOP = re.compile(_TABLE_STOP, re.VERBOSE)
+INTERRUPT = re.compile(rf"\ {{0,3}}(?:{_TABLE_STOP}|\[\^[^\] \n]++\]:)", re.VERBOSE)
 TABLE_ROWS = re.compile(
     rf"(?:(?![ \t]*+\n|\ {{4}}|\ {{0,3}}\t|\ {{0,3}}(?:{_TABLE_STOP}))[^\n]*+\n)*+",
-    re.X,
+    re.VERBOSE,
 )
 
 # MDX: the pieces that matter while looking for the end of a `{…}` expression or a tag.
 MDX_TOKEN = re.compile(
     r"""(?P<open>\{)|(?P<close>\})|(?P<end>>)|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`?"""
     r"""|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?""",
-    re.S,
+    re.DOTALL,
 )

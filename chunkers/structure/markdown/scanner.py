@@ -8,15 +8,18 @@ takes over until all containers are closed again.
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from chunkers.structure.markdown import leaves, mdx, patterns
 from chunkers.structure.markdown.blocks import Block
 from chunkers.structure.markdown.containers import ContainerScanner
 
+Dialect = Literal["commonmark", "mdx"]
+
 _BLANK = " \t\n"
 
 
-def scan(text: str, *, dialect: str = "commonmark", start: int = 0) -> list[Block]:
+def scan(text: str, *, dialect: Dialect = "commonmark", start: int = 0) -> list[Block]:
     """The blocks of `text` from `start` (a line start) on, in order of their starts; paragraphs are what lies between.
 
     Headings, fences, tables and containers are those of CommonMark with GFM tables, footnotes, `:::` containers and
@@ -36,7 +39,7 @@ def normalise(text: str) -> str:
 
 
 class _Scanner:
-    __slots__ = ("blocks", "containers", "is_mdx", "line", "jump", "no_math_from", "size", "text", "tried_expressions")
+    __slots__ = ("blocks", "containers", "is_mdx", "jump", "line", "no_math_from", "size", "text", "tried_expressions")
 
     def __init__(self, text: str, size: int, is_mdx: bool) -> None:
         self.text = text

@@ -1,0 +1,243 @@
+"""`markdown`: along the structure of a document by size, or one chunk a section of the headings asked for."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+from chunkers.cutting.levels import TEXT_ATOMS, Grapheme, Ladder
+from chunkers.cutting.limits import Bounds, Limit
+from chunkers.cutting.packing import Overlap, Trim, pack
+from chunkers.errors import InertOption, InvalidOption
+from chunkers.records import Drop, Span, Split
+from chunkers.strategies.base import Sizes, check_flag, with_start_index
+from chunkers.strategies.markdown_layout import Layout
+from chunkers.strategies.markdown_sections import NO_PATH, Opened, Section, dialect_of, opened_by, sections_of
+from chunkers.structure.frontmatter import read_front_matter
+from chunkers.structure.markdown import Block, scan
+from chunkers.text.lines import NEWLINE, line_start, skip_space, trim_space
+
+_WHOLE = ("fence", "table", "math")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkdownOptions(Sizes):
+    """Options of `markdown`.
+
+    `headers` are pairs of a mark and a metadata key: `[["#", "title"], ["##", "section"]]`. Each section of these
+    headings is cut by itself, its chunks carry the titles above them under the keys. Headings of other levels are text
+    (a higher one still ends the section). A mark that is no run of `#` is one of your own: every line of text that
+    starts with it is a heading, and marks nest in the order given. `strip_headers` leaves the headings' lines out.
+    `return_each_line` makes each line a chunk; fences, tables and math stay whole.
+    """
+
+    headers: Sequence[Sequence[str]] | None = None
+    strip_headers: bool = True
+    return_each_line: bool = False
+
+    def __post_init__(self) -> None:
+        super(MarkdownOptions, self).__post_init__()
+        check_flag("strip_headers", self.strip_headers)
+        check_flag("return_each_line", self.return_each_line)
+        if self.headers is not None:
+            _check_headers(self.headers)
+        elif not self.strip_headers:
+            raise InertOption("strip_headers", "markdown", "there are no `headers`")
+        elif self.return_each_line:
+            raise InertOption("return_each_line", "markdown", "there are no `headers`")
+
+
+def _check_headers(headers: Any) -> None:
+    allowed = 'a list of [mark, key] pairs such as [["#", "title"], ["##", "section"]]'
+    if isinstance(headers, str) or not isinstance(headers, Sequence) or not headers:
+        raise InvalidOption("headers", headers, allowed)
+    marks = set()
+    for pair in headers:
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+            raise InvalidOption("headers", headers, allowed)
+        mark, key = pair
+        if not isinstance(mark, str) or not isinstance(key, str) or not mark.strip() or not key or "\n" in mark:
+            raise InvalidOption("headers", headers, allowed)
+        if set(mark) == {"#"} and len(mark) > 6:
+            raise InvalidOption("headers", headers, "made of marks of at most six #")
+        if mark in marks:
+            raise InvalidOption("headers", headers, f"without {mark!r} twice")
+        marks.add(mark)
+
+
+@dataclass(frozen=True)
+class Markdown:
+    """The strategy; see the module."""
+
+    options: MarkdownOptions = field(default_factory=MarkdownOptions)
+    name: ClassVar[str] = "markdown"
+    version: ClassVar[int] = 1
+    Options: ClassVar[type[MarkdownOptions]] = MarkdownOptions
+
+    def split(self, text: str, *, path: str | None = None, media_type: str | None = None) -> Split:
+        """Cut `text`; front matter becomes the metadata of the document, `.mdx` is read as MDX."""
+        bounds, trim, overlap = self._plan
+        front = read_front_matter(text)
+        start = front.end if front else 0
+        blocks = scan(text, dialect=dialect_of(path, media_type), start=start)
+        headings = sections_of(blocks)
+        document = _Document(text, start, blocks, headings, Limit(text, bounds), trim, overlap)
+        spans, drops = document.by_size() if self.options.headers is None else document.by_headers(self.options)
+        if front:
+            drops.insert(0, Drop(0, front.end, "front-matter"))
+        metadata = dict(front.metadata) if front else {}
+        title = metadata.get("title")
+        if title is None:
+            title = next((each.title for each in headings if each.level == 1), None)
+        split = Split(
+            spans=spans,
+            strategy=self.name,
+            drops=drops,
+            metadata=metadata,
+            title=None if title is None else str(title),
+            notes=tuple(_notes(blocks, front.note if front else None)),
+        )
+        return with_start_index(split) if self.options.add_start_index else split
+
+    @cached_property
+    def _plan(self) -> tuple[Bounds, Trim, Overlap | None]:
+        """Everything that does not depend on the document."""
+        options = self.options
+        return options.bounds(), options.trim(keep_indent=True), options.overlap_of(TEXT_ATOMS, (Grapheme(),))
+
+
+def _notes(blocks: Sequence[Block], front_matter: str | None) -> Iterator[str]:
+    if front_matter:
+        yield front_matter
+    if any(block.kind == "fence" and block.tail == block.end for block in blocks):
+        yield "a code fence is never closed"
+
+
+class _Document:
+    """One document on its way through the strategy."""
+
+    def __init__(
+        self,
+        text: str,
+        start: int,
+        blocks: Sequence[Block],
+        headings: Sequence[Section],
+        limit: Limit,
+        trim: Trim,
+        overlap: Overlap | None,
+    ) -> None:
+        self.text, self.start, self.blocks, self.headings = text, start, blocks, headings
+        self.limit, self.trim, self.overlap = limit, trim, overlap
+
+    def by_size(self) -> tuple[list[Span], list[Drop]]:
+        """Chunks along the structure, whatever sections they take in."""
+        cutter = _Cutter(self, self.headings)
+        layout = cutter.layout
+        spans = cutter.cut(self.start, len(self.text), layout.section_start)
+        if not self.headings:
+            return spans, []
+        titles = [tuple(section.title for section in path) for path in layout.paths]
+        titles.append(())  # number -1: in front of the first section
+        return [span._replace(headings=titles[layout.section_of(span.start, span.end)]) for span in spans], []
+
+    def by_headers(self, options: MarkdownOptions) -> tuple[list[Span], list[Drop]]:
+        """Chunks of one section each, of the headings that `options` name."""
+        text = self.text
+        opened = list(opened_by(options.headers or (), text, self.start, self.blocks, self.headings))
+        known = {section.start: section for section in self.headings}
+        known.update((each.heading.start, each.heading) for each in opened)
+        cutter = _Cutter(self, sorted(known.values()))
+        spans: list[Span] = []
+        drops: list[Drop] = []
+        begin, path = self.start, NO_PATH
+        for number, each in enumerate([*opened, None]):
+            end = each.heading.start if each else len(text)
+            if not each or not self.folds(opened, number - 1, begin, end, options.strip_headers):
+                made = cutter.lines(begin, end) if options.return_each_line else cutter.cut(begin, end)
+                made = [span._replace(headings=path.titles, metadata=path.metadata) for span in made]
+                if made:
+                    made[-1] = made[-1]._replace(cut="heading")
+                spans += made
+                begin = end
+            if each:
+                path = each.path
+                if options.strip_headers and each.listed:
+                    begin = each.heading.end
+                    drops.append(Drop(each.heading.start, begin, "heading"))
+        if spans:
+            spans[-1] = spans[-1]._replace(cut="document-end")
+        return spans, drops
+
+    def folds(self, opened: Sequence[Opened], number: int, begin: int, end: int, strip: bool) -> bool:
+        """Whether section `number`, a heading alone, goes into its first subsection's chunk."""
+        if strip or number < 0 or number + 1 >= len(opened):
+            return False
+        this, child = opened[number], opened[number + 1]
+        alone = skip_space(self.text, max(begin, this.heading.end), end) >= end
+        return (
+            alone
+            and child.path.titles[: len(this.path.titles)] == this.path.titles
+            and this.listed
+            and (len(child.path.titles) > len(this.path.titles))
+        )
+
+
+class _Cutter:
+    """Cuts stretches of one document to size."""
+
+    def __init__(self, document: _Document, sections: Sequence[Section]) -> None:
+        self.document, self.text = document, document.text
+        self.layout = Layout(document.text, document.blocks, sections, document.limit)
+        self.ladder: Ladder | None = None
+
+    def cut(self, start: int, end: int, overlap_floor: Callable[[int], int] | None = None) -> list[Span]:
+        """The chunks of `text[start:end]`; none if it is blank."""
+        document, text, layout = self.document, self.text, self.layout
+        if document.trim.strip:
+            stop = trim_space(text, start, end)
+            begin = line_start(text, skip_space(text, start, stop), start)
+            if begin >= stop:
+                return []
+            if document.limit.fits(begin, stop):
+                return [Span(begin, stop, "document-end")]
+        if self.ladder is None:
+            self.ladder = layout.ladder()
+        spans, _ = pack(
+            text,
+            start,
+            end,
+            self.ladder,
+            document.limit,
+            trim=document.trim,
+            overlap=document.overlap,
+            context_at=layout.repeated if layout.framed else None,
+            overlap_floor=overlap_floor if document.headings else None,
+            avoid=layout.should_not_end if layout.framed or layout.sections else None,
+        )
+        return spans
+
+    def lines(self, start: int, end: int) -> list[Span]:
+        """Each line of `text[start:end]` by itself, but fences, tables and math whole."""
+        spans: list[Span] = []
+        whole = self.whole
+        at = bisect_left(whole, (start, start))
+        while start < end:
+            if at < len(whole) and whole[at][0] <= start:
+                stop = min(end, whole[at][1])
+                at += 1
+            else:
+                newline = NEWLINE.search(self.text, start, end)
+                stop = newline.end() if newline else end
+            made = self.cut(start, stop)
+            if made:
+                made[-1] = made[-1]._replace(cut="line")
+            spans += made
+            start = max(stop, start + 1)
+        return spans
+
+    @cached_property
+    def whole(self) -> list[tuple[int, int]]:
+        return [(block.start, block.end) for block in self.document.blocks if block.kind in _WHOLE]
