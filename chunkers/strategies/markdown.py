@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -136,7 +136,7 @@ class _Document:
         """Chunks along the structure, whatever sections they take in."""
         cutter = _Cutter(self, self.headings)
         layout = cutter.layout
-        spans = cutter.cut(self.start, len(self.text), layout.section_start)
+        spans = cutter.cut(self.start, len(self.text))
         if not self.headings:
             return spans, []
         titles = [tuple(section.title for section in path) for path in layout.paths]
@@ -193,7 +193,7 @@ class _Cutter:
         self.layout = Layout(document.text, document.blocks, sections, document.limit)
         self.ladder: Ladder | None = None
 
-    def cut(self, start: int, end: int, overlap_floor: Callable[[int], int] | None = None) -> list[Span]:
+    def cut(self, start: int, end: int) -> list[Span]:
         """The chunks of `text[start:end]`; none if it is blank."""
         document, text, layout = self.document, self.text, self.layout
         if document.trim.strip:
@@ -214,7 +214,7 @@ class _Cutter:
             trim=document.trim,
             overlap=document.overlap,
             context_at=layout.repeated if layout.framed else None,
-            overlap_floor=overlap_floor if document.headings else None,
+            overlap_floor=layout.section_start if layout.sections else None,
             avoid=layout.should_not_end if layout.framed or layout.sections else None,
         )
         return spans

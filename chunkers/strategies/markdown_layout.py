@@ -81,7 +81,7 @@ class Layout:
 
     def section_start(self, offset: int) -> int:
         """Where the section that holds `offset` starts: overlap never reaches farther back."""
-        at = bisect_right(self.starts, offset) - 1
+        at = bisect_right(self.starts, skip_space(self.text, offset, len(self.text))) - 1
         return self.starts[at] if at >= 0 else 0
 
     def repeated(self, offset: int) -> str:
