@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -64,8 +64,7 @@ class Drop(NamedTuple):
     kind: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
+class Split(NamedTuple):
     """Everything one strategy found in one document.
 
     `spans` are in document order. `drops` are the named, counted omissions. `metadata` is the document's own
@@ -75,8 +74,8 @@ class Split:
 
     spans: list[Span]
     strategy: str
-    drops: list[Drop] = field(default_factory=list)
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    drops: Sequence[Drop] = ()
+    metadata: Mapping[str, Any] = NOTHING
     title: str | None = None
     notes: tuple[str, ...] = ()
 

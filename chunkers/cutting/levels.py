@@ -19,7 +19,14 @@ from chunkers.records import Cut
 from chunkers.text.graphemes import ceil_edge, floor_edge, next_edge
 from chunkers.text.lines import skip_space
 from chunkers.text.scripts import HAN_KANA, NO_LINE_END, NO_LINE_START, inside_class
-from chunkers.text.sentences import CLAUSE_END, SENTENCE_END, is_sentence_end
+from chunkers.text.sentences import (
+    ASCII_SENTENCE_END,
+    ASCII_SENTENCE_START,
+    CLAUSE_END,
+    PLAIN_END,
+    SENTENCE_END,
+    is_sentence_end,
+)
 
 SeparatorPosition = Literal["start", "end"]
 
@@ -29,6 +36,9 @@ class Gap(NamedTuple):
 
     end: int
     start: int
+
+
+_gap = tuple.__new__  # a third of the time of Gap(…)
 
 
 class BoundLevel(Protocol):
@@ -75,9 +85,9 @@ class BlankLine:
     """A blank line: paragraphs."""
 
     def bind(self, text: str) -> BoundLevel:
-        if "\r" in text or _SPACED_BLANK_LINE.search(text):
+        if "\r" in text:
             return _Scanned(text, _ANY_BLANK_LINE, "blank-line", at_start=True)
-        return _Needle(text, "\n\n", "blank-line")
+        return _BlankLines(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +105,7 @@ class Sentence:
     """The end of a sentence, in all scripts."""
 
     def bind(self, text: str) -> BoundLevel:
-        return _Scanned(text, SENTENCE_END, "sentence", accept=is_sentence_end, width=192)
+        return _Sentences(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +140,7 @@ TEXT_LADDER: Ladder = (BlankLine(), Line(), Sentence(), Clause(), Word(), Graphe
 TEXT_ATOMS: Ladder = (Sentence(), Line(), Word())
 """What overlap is made of: whole sentences where one fits, else lines, else words."""
 
-_SPACED_BLANK_LINE = re.compile(r"\n[ \t\f\v]+\n")
-_ANY_BLANK_LINE = re.compile(r"(?:\r\n?|\n)[ \t\f\v]*(?:\r\n?|\n)")
+_ANY_BLANK_LINE = re.compile(r"(?:\r\n?|\n)[ \t]*(?:\r\n?|\n)")
 _ANY_LINE_END = re.compile(r"\r\n?|\n")
 _NLS, _NLE = inside_class(NO_LINE_START), inside_class(NO_LINE_END)
 _WORD_EDGE = re.compile(
@@ -151,7 +160,7 @@ class _Needle:
 
     def last(self, low: int, high: int) -> Gap | None:
         at = self._text.rfind(self._needle, low + 1, high + self._size)
-        return Gap(at, at + self._size) if at >= 0 else None
+        return _gap(Gap, (at, at + self._size)) if at >= 0 else None
 
     def first(self, low: int, high: int) -> Gap | None:
         at = self._text.find(self._needle, low + 1, high + self._size)
@@ -167,6 +176,41 @@ class _Needle:
                 return start
             at = self._text.find(self._needle, start, high)
         return None
+
+
+class _BlankLines(_Needle):
+    """Blank lines where lines end in `\\n`: empty ones by str.rfind, those of spaces only where one may be nearer."""
+
+    __slots__ = ("_tabs", "spaced")
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, "\n\n", "blank-line")
+        self._tabs = "\t" in text
+        self.spaced = _Scanned(text, _ANY_BLANK_LINE, "blank-line", at_start=True)
+
+    def last(self, low: int, high: int) -> Gap | None:
+        text = self._text
+        at = text.rfind("\n\n", low + 1, high + 2)
+        above = at if at >= 0 else low
+        if self.may_be_spaced(above, high):
+            nearer = self.spaced.last(above, high)
+            if nearer is not None:
+                return nearer
+        return _gap(Gap, (at, at + 2)) if at >= 0 else None
+
+    def first(self, low: int, high: int) -> Gap | None:
+        at = self._text.find("\n\n", low + 1, high + 2)
+        below = at if at >= 0 else high
+        if self.may_be_spaced(low, below):
+            nearer = self.spaced.first(low, below)
+            if nearer is not None:
+                return nearer
+        return _gap(Gap, (at, at + 2)) if at >= 0 else None
+
+    def may_be_spaced(self, low: int, high: int) -> bool:
+        """Whether some line between the offsets ends in a space or tab, as a blank one that is not empty does."""
+        find = self._text.find
+        return find(" \n", low, high + 2) >= 0 or (self._tabs and find("\t\n", low, high + 2) >= 0)
 
 
 class _Scanned:
@@ -196,7 +240,7 @@ class _Scanned:
             for found in reversed(list(self._matches(start, stop))):
                 end = found.start() if self._at_start else found.end()
                 if low < end <= stop and (self._accept is None or self._accept(self._text, found)):
-                    return Gap(end, found.end())
+                    return _gap(Gap, (end, found.end()))
             stop, width = start, width * 4
         return None
 
@@ -212,7 +256,7 @@ class _Scanned:
         return None
 
     def first_start(self, low: int, high: int) -> int | None:
-        for found in self._matches(max(0, low - self._SLACK), high):
+        for found in self._pattern.finditer(self._text, max(0, low - 4), high):
             start = skip_space(self._text, found.end(), high)
             if start >= high:
                 return None
@@ -227,6 +271,38 @@ class _Scanned:
         while begin > floor and text[begin - 1] in ".!?。！？…\n\r":
             begin -= 1
         return self._pattern.finditer(text, begin, min(len(text), stop + self._SLACK))
+
+
+class _Sentences(_Scanned):
+    """Sentence ends, most of which one look at the letters around tells for sure."""
+
+    __slots__ = ("_spaced",)
+
+    def __init__(self, text: str) -> None:
+        plain = text.isascii()
+        super().__init__(
+            text, ASCII_SENTENCE_END if plain else SENTENCE_END, "sentence", accept=is_sentence_end, width=192
+        )
+        self._spaced = ASCII_SENTENCE_START if plain else None
+
+    def first_start(self, low: int, high: int) -> int | None:
+        if self._spaced is None:
+            return super().first_start(low, high)
+        text, search = self._text, self._spaced.search
+        found = search(text, max(0, low - 4), high)
+        while found is not None:
+            start = found.end()
+            if start >= high:
+                return None
+            if start >= low:
+                ender = found.start()
+                if ender >= 5 and PLAIN_END.match(text, ender - 5):
+                    return start
+                whole = self._pattern.match(text, ender)
+                if whole is not None and is_sentence_end(text, whole):
+                    return start
+            found = search(text, start, high)
+        return None
 
 
 class _Graphemes:
@@ -329,6 +405,10 @@ class Positions:
         self.cut, self.soft = cut, soft
         self._ends = [gap.end for gap in gaps]
         self._starts = [gap.start for gap in gaps]
+
+    def bind(self, text: str) -> BoundLevel:
+        """These boundaries; they know their text already."""
+        return self
 
     @classmethod
     def at(cls, cut: Cut, offsets: Sequence[int]) -> Positions:

@@ -10,26 +10,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chunkers.cutting.levels import BoundLevel, Gap, SeparatorPosition
+from chunkers.cutting.levels import BoundLevel, Gap, Ladder, Level, SeparatorPosition
 from chunkers.cutting.limits import Limit
-from chunkers.measure.lengths import Ruler
-from chunkers.records import Drop, Span
+from chunkers.measure.lengths import Ruler, Unit
+from chunkers.records import NOTHING, Cut, Drop, Span
 from chunkers.text.graphemes import floor_edge, is_edge, next_edge
 from chunkers.text.lines import line_start, skip_space, trim_space
+
+
+INSIDE_WORDS = ("grapheme", "limit", "oversize", "token")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
     """How much of a chunk's end is repeated at the next one's start, and what that is made of.
 
-    `most` is in the unit of `ruler`. `atoms` are tried in order; the first that has a piece starting inside the
+    `most` is in `unit`. `atoms` are tried in order; the first that has a piece starting inside the
     reach gives the start. `inside_words` atoms are used only behind a cut that fell inside a word.
     """
 
     most: int
-    ruler: Ruler
-    atoms: Sequence[BoundLevel]
-    inside_words: Sequence[BoundLevel] = ()
+    unit: Unit
+    atoms: Ladder
+    inside_words: Ladder = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +52,7 @@ def pack(
     text: str,
     start: int,
     end: int,
-    levels: Sequence[BoundLevel],
+    ladder: Ladder,
     limit: Limit,
     *,
     trim: Trim,
@@ -60,20 +63,27 @@ def pack(
 ) -> tuple[list[Span], list[Drop]]:
     """Cut `text[start:end]` into spans within `limit`, and name the separators that were dropped.
 
-    `levels` go from coarse to fine and end in grapheme clusters. `context_at(start)` is text repeated before a chunk
+    `ladder` goes from coarse to fine and ends in grapheme clusters. `context_at(start)` is text repeated before a chunk
     that starts there (a table's header); it counts against the limit. `overlap_floor(start)` is the least offset that
     the overlap of a chunk may reach back to. `avoid(offset)` says where no chunk should end if it can end elsewhere.
     Cost: about one pass over the region, in C.
     """
-    return _Packer(text, end, levels, limit, trim, overlap, context_at, overlap_floor, avoid).run(start)
+    return Packer(text, end, ladder, limit, trim, overlap, context_at, overlap_floor, avoid).run(start)
 
 
-class _Packer:
+class Packer:
+    """One region being packed; `pack` is the way in."""
+
+    __slots__ = (
+        "avoid", "bound", "context_at", "drops", "end", "ladder", "limit", "overlap", "overlap_floor", "ruler", "rung",
+        "spans", "text", "trim",
+    )  # fmt: skip
+
     def __init__(
         self,
         text: str,
         end: int,
-        levels: Sequence[BoundLevel],
+        ladder: Ladder,
         limit: Limit,
         trim: Trim,
         overlap: Overlap | None,
@@ -81,56 +91,58 @@ class _Packer:
         overlap_floor: Callable[[int], int] | None,
         avoid: Callable[[int], bool] | None,
     ) -> None:
-        self.text, self.levels, self.limit, self.trim = text, levels, limit, trim
+        self.text, self.ladder, self.limit, self.trim = text, ladder, limit, trim
         self.overlap, self.context_at, self.overlap_floor, self.avoid = overlap, context_at, overlap_floor, avoid
-        self.end = self._outer_end(end)
+        self.end = trim_space(text, 0, end) if trim.strip else end
+        self.bound: dict[Level, BoundLevel] = {}
+        self.ruler: Ruler | None = None
         self.spans: list[Span] = []
         self.drops: list[Drop] = []
         self.rung = 0  # of the last cut
 
     def run(self, start: int) -> tuple[list[Span], list[Drop]]:
-        position = self._inner_start(start, start)
+        position = self.inner_start(start, start)
         while position < self.end:
-            position = self._next(position)
+            position = self.next(position)
         return self.spans, self.drops
 
-    def _next(self, position: int) -> int:
+    def next(self, position: int) -> int:
         """Cut one chunk whose new text starts at `position`; returns where the next one's does."""
         text, end, limit = self.text, self.end, self.limit
         context = self.context_at(position) if self.context_at else ""
         high = limit.reach(position, end, context)
-        begin = self._overlap_start(position) if self.overlap is not None and not context else position
+        begin = self.overlap_start(position) if self.overlap is not None and not context else position
         if high >= end and limit.fits(position, end, context):
-            return self._last_chunk(begin, position, context)
+            return self.last_chunk(begin, position, context)
         low = skip_space(text, position, end)
         if position < low and low >= high:  # white space alone fills the chunk
             return low
-        found = self._cut(position, low, high, context, len(self.levels))
+        found = self._cut(position, low, high, context, len(self.ladder))
         if found is None:
             edge = next_edge(text, low, end)
             self._emit(low, low, edge, "oversize", context)
-            self.rung = len(self.levels) - 1
-            return self._inner_start(edge, edge)
+            self.rung = len(self.ladder) - 1
+            return self.inner_start(edge, edge)
         if begin < position:
             begin, found = self._with_overlap(begin, position, low, high, found)
         return self._end_chunk(begin, position, found, context)
 
-    def _last_chunk(self, begin: int, position: int, context: str) -> int:
+    def last_chunk(self, begin: int, position: int, context: str) -> int:
         """The rest fits. If it does not fit with its overlap, a piece as fine as the last cut is left for one more."""
         end = self.end
         if begin < position and not self.limit.fits(begin, end):
             found = self._cut(begin, position, self.limit.reach(begin, end), "", self.rung + 1)
             if found is not None:
                 return self._end_chunk(begin, position, found, "")
-            begin = self._overlap_start(position, must_hold=end, above=begin)
+            begin = self.overlap_start(position, must_hold=end, above=begin)
         self._emit(begin, position, end, "document-end", context)
         return end
 
     def _end_chunk(self, begin: int, position: int, found: tuple[int, Gap], context: str) -> int:
         self.rung, gap = found
-        level = self.levels[self.rung]
+        level = self.level(self.ladder[self.rung])
         self._emit(begin, position, gap.end, level.cut, context)
-        return self._after(gap, level)
+        return self.after(gap, level)
 
     # --- where to end ------------------------------------------------------------------------------------------------
 
@@ -145,7 +157,7 @@ class _Packer:
 
     def _last(self, rung: int, start: int, low: int, high: int, context: str, heed: bool) -> Gap | None:
         """The last boundary of a level with which the chunk from `start` keeps limit, clusters and `avoid`."""
-        level, text, strip = self.levels[rung], self.text, self.trim.strip
+        level, text, strip = self.level(self.ladder[rung]), self.text, self.trim.strip
         reach = skip_space(text, high, self.end) if strip and high < self.end and text[high].isspace() else high
         while reach > low:
             raw = level.last(low, reach)
@@ -189,13 +201,13 @@ class _Packer:
             shorter = self._cut(begin, low, self.limit.reach(begin, high), "", rung + 1)
             if shorter is not None:
                 return begin, shorter
-            first = self.levels[rung].first(low, high)
+            first = self.level(self.ladder[rung]).first(low, high)
             if first is None:
                 break
-            begin = self._overlap_start(position, must_hold=first.end, above=begin)
+            begin = self.overlap_start(position, must_hold=first.end, above=begin)
         return position, found
 
-    def _overlap_start(self, position: int, *, must_hold: int | None = None, above: int = -1) -> int:
+    def overlap_start(self, position: int, *, must_hold: int | None = None, above: int = -1) -> int:
         """The start of the longest allowed overlap that leaves room up to `must_hold`; `position` if there is none."""
         overlap = self.overlap
         if overlap is None or not self.spans:
@@ -206,16 +218,17 @@ class _Packer:
             floor = max(floor, self.overlap_floor(position))
         if floor >= previous.end:
             return position
-        floor = overlap.ruler.back(previous.end, overlap.most, floor)
+        floor = self._overlap_ruler(overlap).back(previous.end, overlap.most, floor)
         if must_hold is not None:
             hold = trim_space(self.text, position, must_hold) if self.trim.strip else must_hold
             floor = max(floor, self.limit.back(hold, floor))
         else:
             hold = position
         atoms = list(overlap.atoms)
-        if previous.cut in ("grapheme", "limit", "oversize", "token"):
+        if previous.cut in INSIDE_WORDS:
             atoms += overlap.inside_words
-        for level in atoms:
+        for each in atoms:
+            level = self.level(each)
             begin = level.first_start(floor, previous.end)
             while begin is not None:
                 if self._may_start(begin, hold, previous, overlap):
@@ -227,23 +240,23 @@ class _Packer:
         text = self.text
         return (
             is_edge(text, begin, previous.start)
-            and overlap.ruler.length(begin, previous.end) <= overlap.most
+            and self._overlap_ruler(overlap).length(begin, previous.end) <= overlap.most
             and self.limit.fits(begin, hold)
             and not (self.context_at and self.context_at(begin))
         )
 
-    def _after(self, gap: Gap, level: BoundLevel) -> int:
+    def after(self, gap: Gap, level: BoundLevel) -> int:
         """Where the next chunk's new text starts behind a cut; dropped separators are named."""
-        start = self._inner_start(gap.start, gap.end)
+        start = self.inner_start(gap.start, gap.end)
         if not level.soft and gap.start > gap.end:
             separator = self.text[gap.end : gap.start].strip()
             while separator and self.text.startswith(separator, start) and start < self.end:
-                start = self._inner_start(start + len(separator), gap.end)
+                start = self.inner_start(start + len(separator), gap.end)
         if not level.soft and not (dropped := self.text[gap.end : start]).isspace() and dropped:
             self.drops.append(Drop(gap.end, start, "separator"))
         return start
 
-    def _inner_start(self, position: int, floor: int) -> int:
+    def inner_start(self, position: int, floor: int) -> int:
         """`position` moved over white space, as `trim` wants it, and to a cluster edge."""
         if not self.trim.strip:
             return position
@@ -255,14 +268,23 @@ class _Packer:
             return floor_edge(text, start, floor)
         return start
 
-    def _outer_end(self, end: int) -> int:
-        return trim_space(self.text, 0, end) if self.trim.strip else end
-
-    def _emit(self, begin: int, position: int, end: int, cut: str, context: str) -> None:
+    def _emit(self, begin: int, position: int, end: int, cut: Cut, context: str) -> None:
         """Add a chunk; `begin < position` where it repeats text of the one before."""
         overlap = 0
         if begin < position and self.overlap is not None:
-            overlap = self.overlap.ruler.length(begin, self.spans[-1].end)
+            overlap = self._overlap_ruler(self.overlap).length(begin, self.spans[-1].end)
         elif not self.trim.strip and self.text[begin:end].isspace():
             return
-        self.spans.append(Span(begin, end, cut, (), context, None, overlap))  # type: ignore[arg-type]
+        self.spans.append(Span(begin, end, cut, (), context, None, overlap))
+
+    def level(self, level: Level) -> BoundLevel:
+        """`level` in this text, bound when it is first asked for."""
+        bound = self.bound.get(level)
+        if bound is None:
+            bound = self.bound[level] = level.bind(self.text)
+        return bound
+
+    def _overlap_ruler(self, overlap: Overlap) -> Ruler:
+        if self.ruler is None:
+            self.ruler = overlap.unit.ruler(self.text)
+        return self.ruler

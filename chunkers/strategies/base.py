@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from chunkers.cutting.levels import Ladder, SeparatorPosition, bind
-from chunkers.cutting.limits import Limit
+from chunkers.cutting.levels import Ladder, SeparatorPosition
 from chunkers.cutting.packing import Overlap, Trim
 from chunkers.errors import InertOption, InvalidOption, OptionWarning
 from chunkers.measure.lengths import UNITS, Unit, unit_for
@@ -105,17 +104,12 @@ class Sizes:
     def _encoding(self) -> str:
         return resolve_encoding(self.encoding_name, self.model_name)
 
-    def limit(self, text: str) -> Limit:
-        """These limits, bound to `text`."""
-        return Limit(text, self.bounds())
-
-    def overlap_in(self, text: str, atoms: Ladder, inside_words: Ladder = ()) -> Overlap | None:
-        """This overlap, bound to `text`, made of `atoms`."""
+    def overlap_of(self, atoms: Ladder, inside_words: Ladder = ()) -> Overlap | None:
+        """This overlap, made of `atoms`; None where there is none."""
         most = self.resolved_overlap
         if most == 0 or not self.bounds():
             return None
-        ruler = self.measure().ruler(text)
-        return Overlap(most=most, ruler=ruler, atoms=bind(atoms, text), inside_words=bind(inside_words, text))
+        return Overlap(most=most, unit=self.measure(), atoms=atoms, inside_words=inside_words)
 
     def trim(self, *, position: SeparatorPosition | None = None, keep_indent: bool = False) -> Trim:
         """What happens to white space at the ends of a chunk."""
@@ -157,12 +151,6 @@ def check_text(name: str, value: Any) -> None:
 
 def with_start_index(split: Split) -> Split:
     """`split` with each span's offset in its metadata as `start_index`."""
-    spans = [span._replace(metadata={**span.metadata, "start_index": span.start}) for span in split.spans]
-    return Split(
-        spans=spans,
-        strategy=split.strategy,
-        drops=split.drops,
-        metadata=split.metadata,
-        title=split.title,
-        notes=split.notes,
+    return split._replace(
+        spans=[span._replace(metadata={**span.metadata, "start_index": span.start}) for span in split.spans]
     )

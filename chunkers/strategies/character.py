@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
 import regex
 
-from chunkers.cutting.levels import Grapheme, SeparatorPosition, bind, separator_spans
-from chunkers.cutting.limits import Limit
+from chunkers.cutting.levels import Grapheme, SeparatorPosition, separator_spans
+from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import Overlap, pack
 from chunkers.errors import InertOption
 from chunkers.records import Drop, Span, Split
@@ -71,11 +72,16 @@ class Character:
     def split(self, text: str, *, path: str | None = None, media_type: str | None = None) -> Split:
         """Cut `text` at its separators."""
         options = self.options
-        limit = options.limit(text)
-        cutter = _Cutter(text, options, limit, options.overlap_in(text, WINDOWS))
+        bounds, overlap = self._plan
+        cutter = _Cutter(text, options, Limit(text, bounds), overlap)
         cutter.cut(0, len(text), self._separators_in(text))
-        split = Split(spans=cutter.spans, strategy=self.name, drops=cutter.drops)
+        split = Split(cutter.spans, self.name, cutter.drops)
         return with_start_index(split) if options.add_start_index else split
+
+    @cached_property
+    def _plan(self) -> tuple[Bounds, Overlap | None]:
+        """Everything that does not depend on the document."""
+        return self.options.bounds(), self.options.overlap_of(WINDOWS)
 
     def _separators_in(self, text: str) -> list[list[tuple[int, int]]]:
         """The places of each separator that occurs in the text, in the order they are tried."""
@@ -133,7 +139,7 @@ class _Cutter:
             self.text,
             start,
             end,
-            bind(WINDOWS, self.text),
+            WINDOWS,
             self.limit,
             trim=self.options.trim(position=self.options.separator_position),
             overlap=self.overlap,

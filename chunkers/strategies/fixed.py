@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
-from chunkers.cutting.levels import Grapheme, bind
-from chunkers.cutting.packing import pack
+from chunkers.cutting.levels import Grapheme
+from chunkers.cutting.limits import Bounds, Limit
+from chunkers.cutting.packing import Overlap, Trim
+from chunkers.cutting.plain import pack_plain
 from chunkers.records import Split
 from chunkers.strategies.base import Sizes, with_start_index
 
@@ -24,15 +27,12 @@ class Fixed:
 
     def split(self, text: str, *, path: str | None = None, media_type: str | None = None) -> Split:
         """Cut `text` into windows."""
-        options = self.options
-        spans, drops = pack(
-            text,
-            0,
-            len(text),
-            bind(WINDOWS, text),
-            options.limit(text),
-            trim=options.trim(),
-            overlap=options.overlap_in(text, WINDOWS),
-        )
-        split = Split(spans=spans, strategy=self.name, drops=drops)
-        return with_start_index(split) if options.add_start_index else split
+        bounds, trim, overlap = self._plan
+        spans, drops = pack_plain(text, WINDOWS, Limit(text, bounds), trim=trim, overlap=overlap)
+        split = Split(spans, self.name, drops)
+        return with_start_index(split) if self.options.add_start_index else split
+
+    @cached_property
+    def _plan(self) -> tuple[Bounds, Trim, Overlap | None]:
+        """Everything that does not depend on the document."""
+        return self.options.bounds(), self.options.trim(), self.options.overlap_of(WINDOWS)

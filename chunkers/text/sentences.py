@@ -15,7 +15,15 @@ FULL_STOPS = "。！？｡．।॥۔؟։።፧។៕။།༎꘏‼⁇⁈⁉"
 
 _CLOSE = inside_class(CLOSERS)
 _OPEN = inside_class(OPENERS)
-SENTENCE_END = re.compile(f"[.!?{FULL_STOPS}][.!?…{FULL_STOPS}]*(?: ?[»›](?!\\w)|[{_CLOSE}])*|(?<=[\u0370-\u03ff])[;\u037e](?=\\s)")
+SENTENCE_END = re.compile(f"[.!?;\u037e{FULL_STOPS}][.!?…{FULL_STOPS}]*(?: ?[»›](?!\\w)|[{_CLOSE}])*")
+"""A possible sentence end; `is_sentence_end` tells whether it is one."""
+ASCII_SENTENCE_END = re.compile(f"[.!?]+[{inside_class(')]}')}\"']*(?=\\s)")
+"""The same for text that is all ASCII: it starts with a plain set, so the search is several times faster."""
+ASCII_SENTENCE_START = re.compile(r"[.!?]+[)\]}\"']*\s+")
+"""The same, through to where the next sentence starts."""
+
+PLAIN_END = re.compile(r"[a-z]{5}(?<!pprox)[.!?]\s+[A-Z]")
+"""Matched five characters before a mark: surely a sentence end. The common case, without asking `is_sentence_end`."""
 CLAUSE_END = re.compile(f"[，；：、､،؛…‥—][，；：、､،؛…‥—{_CLOSE}]*|[,;:–][{_CLOSE}]*(?=\\s)")
 
 _ABBREVIATIONS = frozenset(
@@ -37,6 +45,10 @@ _HORIZON = 400
 def is_sentence_end(text: str, found: re.Match[str]) -> bool:
     """Whether a match of `SENTENCE_END` in `text` ends a sentence there."""
     start, end = found.span()
+    if start >= 5 and PLAIN_END.match(text, start - 5):
+        return True
+    if text[start] in ";\u037e" and not ("\u0370" <= text[start - 1] <= "\u03ff" and text[end : end + 1].isspace()):
+        return False
     following = _NEXT.match(text, end)
     if following is None or (not following[2] and not following[1]):
         return True
@@ -77,7 +89,10 @@ def _ends_full_stop(text: str, start: int, end: int, following: re.Match[str], q
 
 def _inside_continued_quote(text: str, end: int) -> bool:
     """Whether `end` stands in a quotation behind which the sentence goes on."""
-    mark = _QUOTES.search(text, end, end + _HORIZON)
+    horizon = end + _HORIZON
+    if text.find("」", end, horizon) < 0 and text.find("”", end, horizon) < 0 and text.find("』", end, horizon) < 0:
+        return False
+    mark = _QUOTES.search(text, end, horizon)
     if mark is None or mark[0] in "「『“\n":
         return False
     after = text[mark.end() : mark.end() + 1]
