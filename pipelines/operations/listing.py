@@ -71,7 +71,8 @@ class _Columns:
 
     def add(self, source: Source, page: list[Entry], table_folder: str | None) -> None:
         """The entries of one page that are documents."""
-        chosen = [entry for entry in page if source.selects(entry.path)]
+        everything = source.include == ("**",) and not source.exclude
+        chosen = page if everything else [entry for entry in page if source.selects(entry.path)]
         if table_folder is not None:
             inside = table_folder + "/" if table_folder else ""
             chosen = [entry for entry in chosen if not entry.path.startswith(inside)]

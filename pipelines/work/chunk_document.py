@@ -1,27 +1,11 @@
-"""One document to chunk rows: a pure function of the document's bytes and the configuration.
-
-**The hashes**, all SHA-256 in lower-case hexadecimal:
-
-`content_hash`   of the UTF-8 bytes of `context` followed by those of `text`: what a vector depends on.
-`row_hash`       of the rest of the row as canonical JSON: one object with the columns chunk_index, context, cut,
-                 end_index, headings, id, metadata, overlap, parent_id, section_id, source_uri, start_index, strategy,
-                 title and token_count (and payload columns), keys sorted, `,` and `:` without spaces, null for null,
-                 headings an array of strings, `metadata` the string that the column holds, nothing but `"`, `\\` and
-                 control characters escaped, in UTF-8. In Python:
-                 json.dumps(columns, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
-                 chunk_count and document_hash are left out: a new tail would otherwise re-send a whole document.
-`document_hash`  of the document's bytes as they were read.
-"""
+"""One document to chunk rows: a pure function of the document's bytes and the configuration."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from itertools import chain, repeat
-from json.encoder import encode_basestring
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from chunkers.records import Drop, Split
 from pipelines.documents.failures import DocumentFailure
@@ -39,12 +23,8 @@ TokenCounter = Callable[[str], Callable[[int, int, str, str | None], int]]
 """For a text: the tokens of (start, end, context, rendered)."""
 
 
-Offsets = Sequence[int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """What a document's rows say about where they come from. `hash` as in the module's docstring."""
+class Document(NamedTuple):
+    """What a document's rows say about where they come from. `hash` is the SHA-256 of its bytes as they were read."""
 
     id: str
     path: str
@@ -52,15 +32,13 @@ class Document:
     hash: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chunked:
-    """One chunked document. `chunk_hashes`: 64 bytes a chunk, its content digest and its row digest, in order."""
+class Chunked(NamedTuple):
+    """One chunked document: its number of rows, the strategy that did it, what was left out, what is worth counting."""
 
     chunks: int
-    chunk_hashes: bytes
     strategy: str
-    drops: tuple[Drop, ...] = ()
-    notes: tuple[str, ...] = ()
+    drops: Sequence[Drop]
+    notes: Sequence[str]
 
 
 def chunk_document(
@@ -79,50 +57,25 @@ def chunk_document(
     """
     split = splitter.split(text, path=document.path)
     count = len(split.spans)
-    if count:
-        starts, ends, cuts, headings, contexts, rendered, overlaps, found, _ = zip(*split.spans, strict=True)
-    else:
-        starts = ends = cuts = headings = contexts = rendered = overlaps = found = ()
+    if not count:
+        return Chunked(0, split.strategy, split.drops, split.notes)
+    starts, ends, cuts, headings, contexts, rendered, overlaps, found, _ = zip(*split.spans, strict=True)
     bodies = _bodies(text, starts, ends, rendered)
-    context_bytes, contents = _contents(bodies, contexts)
-    metadata, metadata_json = _metadata_columns(split, found, metadata_as_strings)
-    tokens, tokens_json = _token_columns(text, split, count_tokens)
-
-    quoted_id = encode_basestring(document.id)[:-1]  # goes on with #n and the closing quote
-    before_start = (
-        f'"parent_id":{encode_basestring(document.id)},"section_id":null,'
-        f'"source_uri":{encode_basestring(document.uri)},"start_index":'
-    )
-    title = "null" if split.title is None else encode_basestring(split.title)
-    before_tokens = f'"strategy":{encode_basestring(split.strategy)},"title":{title},"token_count":'
-    row_digests = [
-        sha256(
-            (
-                f'{{"chunk_index":{index},"context":{context},"cut":"{cut}","end_index":{end},"headings":{path},'
-                f'"id":{quoted_id}#{index}","metadata":{values},"overlap":{overlap},'
-                f"{before_start}{start},{before_tokens}{number}}}"
-            ).encode()
-        ).digest()
-        for index, context, cut, end, path, values, overlap, start, number in zip(
-            range(count),
-            map(encode_basestring, contexts) if any(contexts) else repeat('""'),
-            cuts,
-            ends,
-            _headings_json(headings) if any(headings) else repeat("[]"),
-            metadata_json,
-            overlaps,
-            starts,
-            tokens_json,
-            strict=False,  # some repeat for ever
-        )
-    ]
-    chunk_hashes = b"".join(chain.from_iterable(zip(contents, row_digests, strict=True)))
+    if any(contexts):
+        context_bytes = [context.encode() for context in contexts]
+        contents = [sha256(context + body).digest() for context, body in zip(context_bytes, bodies, strict=True)]
+    else:
+        context_bytes = [b""] * count
+        contents = [sha256(body).digest() for body in bodies]
+    metadata = _metadata_column(split.metadata, found, metadata_as_strings)
+    tokens = [None] * count if count_tokens is None else _token_column(count_tokens(text), split)
+    _check_storable(split.title, headings, metadata)
 
     # Nothing raises from here on.
     rows.documents.append(
         DocumentColumns(document.id, count, split.title, split.strategy, None, document.hash, document.uri)
     )
-    rows.hashes.append(chunk_hashes)
+    rows.contents += contents
     rows.text += bodies
     rows.context += context_bytes
     rows.start_index += starts
@@ -132,16 +85,10 @@ def chunk_document(
     rows.cut += cuts
     rows.overlap += overlaps
     rows.metadata += metadata
-    return Chunked(
-        chunks=count,
-        chunk_hashes=chunk_hashes,
-        strategy=split.strategy,
-        drops=tuple(split.drops),
-        notes=split.notes,
-    )
+    return Chunked(count, split.strategy, split.drops, split.notes)
 
 
-def _bodies(text: str, starts: Offsets, ends: Offsets, rendered: Sequence[str | None]) -> list[bytes]:
+def _bodies(text: str, starts: Sequence[int], ends: Sequence[int], rendered: Sequence[str | None]) -> list[bytes]:
     """The chunks' texts in UTF-8."""
     if any(rendered):
         return [
@@ -154,42 +101,27 @@ def _bodies(text: str, starts: Offsets, ends: Offsets, rendered: Sequence[str | 
     return [text[start:end].encode() for start, end in zip(starts, ends, strict=True)]
 
 
-def _contents(bodies: list[bytes], contexts: Sequence[str]) -> tuple[list[bytes], list[bytes]]:
-    """The contexts in UTF-8, and the digests of what is embedded."""
-    if not any(contexts):
-        return [b""] * len(bodies), [sha256(body).digest() for body in bodies]
-    encoded = [context.encode() for context in contexts]
-    return encoded, [sha256(context + body).digest() for context, body in zip(encoded, bodies, strict=True)]
+def _token_column(count: Callable[[int, int, str, str | None], int], split: Split) -> list[int]:
+    return [count(span.start, span.end, span.context, span.rendered) for span in split.spans]
 
 
-def _metadata_columns(
-    split: Split, found: Sequence[Mapping[str, Any]], as_strings: bool
-) -> tuple[list[str], Iterable[str]]:
-    """The metadata column, and its values as JSON strings. What the strategy found in a chunk wins."""
-    shared = _metadata(split.metadata, as_strings)
+def _check_storable(title: str | None, headings: Sequence[tuple[str, ...]], metadata: Sequence[str]) -> None:
+    """UnicodeEncodeError if any of the row's strings is not UTF-8; texts and contexts were encoded already."""
+    if title is not None and not title.isascii():
+        title.encode()
+    if any(headings):
+        for path in set(headings):
+            "".join(path).encode()
+    for values in set(metadata):
+        values.encode()
+
+
+def _metadata_column(document: Mapping[str, Any], found: Sequence[Mapping[str, Any]], as_strings: bool) -> list[str]:
+    """The metadata of each row as JSON. What the strategy found in a chunk wins over the document's."""
+    shared = _metadata(document, as_strings) if document else {}
     if not any(found):
-        column = _canonical(shared)
-        return [column] * len(split.spans), repeat(encode_basestring(column))
-    columns = [_canonical({**shared, **_metadata(values, as_strings)}) for values in found]
-    return columns, map(encode_basestring, columns)
-
-
-def _token_columns(
-    text: str, split: Split, count_tokens: TokenCounter | None
-) -> tuple[Sequence[int | None], Iterable[str]]:
-    if count_tokens is None:
-        return [None] * len(split.spans), repeat("null")
-    count = count_tokens(text)
-    counts = [count(span.start, span.end, span.context, span.rendered) for span in split.spans]
-    return counts, map(str, counts)
-
-
-def _headings_json(headings: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    known: dict[tuple[str, ...], str] = {}
-    for path in headings:
-        if path not in known:
-            known[path] = "[" + ",".join(map(encode_basestring, path)) + "]"
-        yield known[path]
+        return [_canonical(shared)] * len(found)
+    return [_canonical({**shared, **_metadata(values, as_strings)}) for values in found]
 
 
 def _metadata(values: Mapping[str, Any], as_strings: bool) -> dict[str, Any]:
@@ -199,9 +131,8 @@ def _metadata(values: Mapping[str, Any], as_strings: bool) -> dict[str, Any]:
         if value is None:
             continue
         if not isinstance(value, (str, int, float)):
-            raise DocumentFailure(
-                "metadata", f"metadata {key!r} is a {type(value).__name__}, not a string, number or boolean"
-            )
+            kind = type(value).__name__
+            raise DocumentFailure("metadata", f"metadata {key!r} is a {kind}, not a string, number or boolean")
         kept[str(key)] = _as_string(value) if as_strings else value
     return kept
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +28,7 @@ from pipelines.table import layout, schemas, shards
 from pipelines.table.records import FileEntry
 from pipelines.work.chunk_document import Chunked, Document, TokenCounter, chunk_document
 from pipelines.work.job import Job
-from pipelines.work.old_rows import RESULT, OldShards, same_rows
+from pipelines.work.old_rows import OldShards, Result, same_rows
 from pipelines.work.read_ahead import read_ahead
 from pipelines.work.results import Counts, TaskResult
 from pipelines.work.rows import ChunkRows, table_of
@@ -57,8 +56,7 @@ def _read_marker(store: Store, marker: str) -> TaskResult | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(NamedTuple):
     """One document to read, as the plan has it. `old` is the row of its old state, None when it had none."""
 
     row: int
@@ -86,7 +84,7 @@ class _Attempt:
         self._attempt = uuid.uuid4().hex
         self._rows = ChunkRows()
         self._counts = Counts()
-        self._states: list[tuple[Any, ...]] = []
+        self._states: list[Result] = []
         self._failures: list[tuple[Any, ...]] = []
         self._read_rows: list[int] = []
         self._carried: list[str] = []
@@ -153,18 +151,12 @@ class _Attempt:
         counts.encodings[encoding_name] += 1
         for drop in chunked.drops:
             counts.drops[drop.kind] += drop.end - drop.start
-        counts.notes.update(chunked.notes)
-        self._state(
-            read,
-            encoding=encoding_name,
-            confidence=confidence,
-            hash=digest,
-            strategy=chunked.strategy,
-            chunk_count=chunked.chunks,
-            chunk_hashes=chunked.chunk_hashes,
-            status=status,
-            error=None,
-            fail_streak=0,
+        if chunked.notes:
+            counts.notes.update(chunked.notes)
+        # Its chunk_hashes come when the task's rows are finished.
+        self._read_rows.append(read.row)
+        self._states.append(
+            Result(encoding_name, confidence, digest, chunked.strategy, chunked.chunks, b"", status, None, 0)
         )
 
     def _confirm(self, read: _Read) -> None:
@@ -172,40 +164,38 @@ class _Attempt:
         assert read.old is not None
         self._counts.document(self._job.config.sources[read.source].path, "unchanged")
         self._carried.append(read.id)
-        self._state(read, **self._old.result(read.old))
+        self._read_rows.append(read.row)
+        self._states.append(self._old.result(read.old))
 
     def _fail(self, read: _Read, failure: Failure) -> None:
         """The document's old rows, if it has any, stay what readers see."""
-        result = self._old.result(read.old) if read.old is not None else dict(_NO_RESULT)
-        streak = result["fail_streak"] + 1
-        kept = result["chunk_count"]
-        if kept:
+        result = self._old.result(read.old) if read.old is not None else Result()
+        if result.chunk_count:
             self._carried.append(read.id)
         self._counts.document(self._job.config.sources[read.source].path, "failed")
         self._counts.failures[failure.error] += 1
-        self._state(read, **{**result, "status": "failed", "error": failure.error, "fail_streak": streak})
-        self._failures.append(
-            (read.id, read.uri, failure.position, failure.stage, failure.error, failure.message, streak, kept)
-        )
-
-    def _state(self, read: _Read, **result: Any) -> None:
+        result = result._replace(status="failed", error=failure.error, fail_streak=result.fail_streak + 1)
         self._read_rows.append(read.row)
-        self._states.append(tuple(result[name] for name in RESULT))
+        self._states.append(result)
+        row = (read.id, read.uri, failure.position, failure.stage, failure.error, failure.message)
+        self._failures.append((*row, result.fail_streak, result.chunk_count))
 
     # the task's files
 
     def _written(self) -> TaskResult:
         kept = self._documents.filter(pc.equal(self._documents["action"], "keep"))["id"]
         vanishing = self._documents.filter(pc.equal(self._documents["action"], "vanish"))["id"]
-        states = self._new_states(kept)
-        carried = pa.concat_arrays([*kept.chunks, pa.array(self._carried, pa.string())])
-        withheld = self._old.rows_of(pa.concat_arrays([*vanishing.chunks, pa.array(self._emptied, pa.string())]))
         self._counts.cuts = Counter(self._rows.cut)
         self._counts.new_rows = len(self._rows)
+        finished = self._rows.finish(schemas.CHUNKS)
+        self._rows = ChunkRows()
+        states = self._new_states(kept, iter(finished.chunk_hashes))
+        carried = pa.concat_arrays([*kept.chunks, pa.array(self._carried, pa.string())])
+        withheld = self._old.rows_of(pa.concat_arrays([*vanishing.chunks, pa.array(self._emptied, pa.string())]))
         reused = self._may_reuse and same_rows(self._old.states, states)
         return TaskResult(
             index=self._task.index,
-            chunks=self._reused() if reused else self._write("chunks", self._merged(carried)),
+            chunks=self._reused() if reused else self._write("chunks", self._merged(finished.table, carried)),
             documents=self._write("documents", states),
             failures=self._write("failures", table_of(self._failures, schemas.FAILURES)) if self._failures else None,
             withheld=None if withheld is None else self._write("chunks", withheld, "withheld"),
@@ -218,23 +208,28 @@ class _Attempt:
         self._counts.carried_rows = self._old.only_chunks.rows
         return self._old.only_chunks
 
-    def _merged(self, carried: pa.Array) -> pa.Table:
-        new = self._rows.table(schemas.CHUNKS)
-        self._rows = ChunkRows()
+    def _merged(self, new: pa.Table, carried: pa.Array) -> pa.Table:
         old = self._old.rows_of(carried)
         if old is None:
             return new
         self._counts.carried_rows = old.num_rows
         return pa.concat_tables([old, new])
 
-    def _new_states(self, kept: pa.ChunkedArray) -> pa.Table:
-        """States of the documents that were read, and the old ones of those that were kept; sorted by id."""
+    def _new_states(self, kept: pa.ChunkedArray, chunk_hashes: Iterator[bytes]) -> pa.Table:
+        """States of the documents that were read, and the old ones of those that were kept."""
         listed = self._documents.take(pa.array(self._read_rows, pa.int64()))
-        results = table_of(self._states, pa.schema([schemas.DOCUMENTS.field(name) for name in RESULT]))
+        results = table_of(self._states, pa.schema([schemas.DOCUMENTS.field(name) for name in Result._fields]))
+        hashes = [
+            next(chunk_hashes) if state.chunk_count and not state.chunk_hashes else state.chunk_hashes
+            for state in self._states
+        ]
+        results = results.set_column(
+            Result._fields.index("chunk_hashes"), schemas.DOCUMENTS.field("chunk_hashes"), pa.array(hashes, pa.binary())
+        )
         paths = pa.array([source.path for source in self._job.config.sources], pa.string())
         columns = []
         for field in schemas.DOCUMENTS:
-            if field.name in RESULT:
+            if field.name in Result._fields:
                 columns.append(results[field.name])
             elif field.name == "source":
                 columns.append(paths.take(listed["source"].combine_chunks()))
@@ -248,19 +243,6 @@ class _Attempt:
         folder = layout.attempts_folder(self._job.run_id, self._task.index)
         path = f"{folder}/{self._attempt}/{name or kind}.parquet"
         return shards.write(self._store, path, table, kind)
-
-
-_NO_RESULT: dict[str, Any] = {
-    "encoding": None,
-    "confidence": None,
-    "hash": "",
-    "strategy": None,
-    "chunk_count": 0,
-    "chunk_hashes": b"",
-    "status": "failed",
-    "error": None,
-    "fail_streak": 0,
-}
 
 
 def token_counter(encoding_name: str) -> TokenCounter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,6 +12,20 @@ import pyarrow.compute as pc
 from pipelines.storage.store import Store
 from pipelines.table import schemas, shards
 from pipelines.table.records import FileEntry, Shard
+
+
+class Result(NamedTuple):
+    """The columns of a state that say what became of the document; the others say what was listed."""
+
+    encoding: str | None = None
+    confidence: float | None = None
+    hash: str = ""
+    strategy: str | None = None
+    chunk_count: int = 0
+    chunk_hashes: bytes = b""
+    status: str = "failed"
+    error: str | None = None
+    fail_streak: int = 0
 
 
 class OldShards:
@@ -55,9 +69,9 @@ class OldShards:
         """One value of an old state."""
         return self.states[column][row].as_py()
 
-    def result(self, row: int) -> dict[str, Any]:
-        """What became of the document, by column."""
-        return {name: self.states[name][row].as_py() for name in RESULT}
+    def result(self, row: int) -> Result:
+        """What became of the document."""
+        return Result(*(self.states[name][row].as_py() for name in Result._fields))
 
     def is_made_of(self, row: int, digest: str, fingerprint: str) -> bool:
         """Whether chunking these bytes under this fingerprint is known to give what the old state says.
@@ -107,17 +121,3 @@ def _rows_of(states: pa.Table) -> pa.Table:
 
 def _value_set(ids: pa.Array | pa.ChunkedArray) -> pa.Array:
     return ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
-
-
-RESULT = (
-    "encoding",
-    "confidence",
-    "hash",
-    "strategy",
-    "chunk_count",
-    "chunk_hashes",
-    "status",
-    "error",
-    "fail_streak",
-)
-"""The columns of a state that say what became of the document; the others say what was listed."""

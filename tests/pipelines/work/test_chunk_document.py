@@ -46,7 +46,7 @@ class Given:
 def rows_of(text: str, strategy: Any, **options: Any) -> list[dict[str, Any]]:
     rows = ChunkRows()
     chunk_document(text, DOCUMENT, strategy, rows, **options)
-    return rows.table(CHUNKS).to_pylist()
+    return rows.finish(CHUNKS).table.to_pylist()
 
 
 def check_hashes(row: dict[str, Any]) -> None:
@@ -95,13 +95,14 @@ def test_hashes_follow_the_published_recipe(text: str) -> None:
     strategy = chunkers.build("recursive", max_size=200)
     rows = ChunkRows()
     chunked = chunk_document(text, DOCUMENT, strategy, rows, count_tokens=token_counter("cl100k_base"))
-    table = rows.table(CHUNKS).to_pylist()
+    finished = rows.finish(CHUNKS)
+    table = finished.table.to_pylist()
     assert chunked.chunks == len(table) > 3
     for row in table:
         check_hashes(row)
         assert row["text"] == text[row["start_index"] : row["end_index"]]
     digests = "".join(row["content_hash"] + row["row_hash"] for row in table)
-    assert chunked.chunk_hashes.hex() == digests
+    assert b"".join(finished.chunk_hashes).hex() == digests
 
 
 def test_rendered_text_is_stored_instead_of_the_slice() -> None:
@@ -148,11 +149,11 @@ def test_lone_surrogate_anywhere_fails_the_document_and_leaves_no_row(given: Giv
     rows = ChunkRows()
     with pytest.raises(UnicodeEncodeError):
         chunk_document("ab", DOCUMENT, given, rows)
-    assert rows.table(CHUNKS).num_rows == 0
+    assert rows.finish(CHUNKS).table.num_rows == 0
 
 
 def test_document_without_a_chunk_adds_no_row() -> None:
     rows = ChunkRows()
     chunked = chunk_document(" ", DOCUMENT, Given([]), rows)
-    assert (chunked.chunks, chunked.chunk_hashes, chunked.drops) == (0, b"", (Drop(0, 1, "separator"),))
-    assert rows.table(CHUNKS).num_rows == 0
+    assert (chunked.chunks, chunked.drops) == (0, [Drop(0, 1, "separator")])
+    assert rows.finish(CHUNKS).table.num_rows == 0
