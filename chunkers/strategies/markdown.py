@@ -12,12 +12,21 @@ from chunkers.cutting.levels import TEXT_ATOMS, Grapheme, Ladder
 from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import Overlap, Trim, pack
 from chunkers.errors import InertOption, InvalidOption
-from chunkers.records import Drop, Span, Split
+from chunkers.records import Cut, Drop, Span, Split
 from chunkers.strategies.base import Sizes, check_flag, with_start_index
 from chunkers.strategies.markdown_layout import Layout
-from chunkers.strategies.markdown_sections import NO_PATH, Opened, Section, dialect_of, opened_by, sections_of
+from chunkers.strategies.markdown_sections import (
+    NO_PATH,
+    Opened,
+    Path,
+    Section,
+    dialect_of,
+    opened_by,
+    paths_of,
+    sections_of,
+)
 from chunkers.structure.frontmatter import read_front_matter
-from chunkers.structure.markdown import Block, scan
+from chunkers.structure.markdown import Block, Dialect, scan
 from chunkers.text.lines import NEWLINE, line_start, skip_space, trim_space
 
 _WHOLE = ("fence", "table", "math")
@@ -82,9 +91,10 @@ class Markdown:
         bounds, trim, overlap = self._plan
         front = read_front_matter(text)
         start = front.end if front else 0
-        blocks = scan(text, dialect=dialect_of(path, media_type), start=start)
+        dialect = dialect_of(path, media_type)
+        blocks = scan(text, dialect=dialect, start=start, items=False)
         headings = sections_of(blocks)
-        document = _Document(text, start, blocks, headings, Limit(text, bounds), trim, overlap)
+        document = _Document(text, start, dialect, blocks, headings, Limit(text, bounds), trim, overlap)
         spans, drops = document.by_size() if self.options.headers is None else document.by_headers(self.options)
         if front:
             drops.insert(0, Drop(0, front.end, "front-matter"))
@@ -123,32 +133,31 @@ class _Document:
         self,
         text: str,
         start: int,
+        dialect: Dialect,
         blocks: Sequence[Block],
         headings: Sequence[Section],
         limit: Limit,
         trim: Trim,
         overlap: Overlap | None,
     ) -> None:
-        self.text, self.start, self.blocks, self.headings = text, start, blocks, headings
+        self.text, self.start, self.dialect, self.blocks, self.headings = text, start, dialect, blocks, headings
         self.limit, self.trim, self.overlap = limit, trim, overlap
 
     def by_size(self) -> tuple[list[Span], list[Drop]]:
         """Chunks along the structure, whatever sections they take in."""
         cutter = _Cutter(self, self.headings)
-        layout = cutter.layout
-        spans = cutter.cut(self.start, len(self.text))
+        spans = cutter.cut(self.start, len(self.text), NO_PATH)
         if not self.headings:
             return spans, []
-        titles = [tuple(section.title for section in path) for path in layout.paths]
-        titles.append(())  # number -1: in front of the first section
-        return [span._replace(headings=titles[layout.section_of(span.start, span.end)]) for span in spans], []
+        section_of, paths = cutter.layout.section_of, paths_of(self.headings)
+        paths.append(())  # number -1: in front of the first section
+        return [span._replace(headings=paths[section_of(span.start, span.end)]) for span in spans], []
 
     def by_headers(self, options: MarkdownOptions) -> tuple[list[Span], list[Drop]]:
         """Chunks of one section each, of the headings that `options` name."""
         text = self.text
         opened = list(opened_by(options.headers or (), text, self.start, self.blocks, self.headings))
-        known = {section.start: section for section in self.headings}
-        known.update((each.heading.start, each.heading) for each in opened)
+        known = {each.start: each for each in self.headings} | {each.heading.start: each.heading for each in opened}
         cutter = _Cutter(self, sorted(known.values()))
         spans: list[Span] = []
         drops: list[Drop] = []
@@ -156,12 +165,9 @@ class _Document:
         for number, each in enumerate([*opened, None]):
             end = each.heading.start if each else len(text)
             if not each or not self.folds(opened, number - 1, begin, end, options.strip_headers):
-                made = cutter.lines(begin, end) if options.return_each_line else cutter.cut(begin, end)
-                made = [span._replace(headings=path.titles, metadata=path.metadata) for span in made]
-                if made:
-                    made[-1] = made[-1]._replace(cut="heading")
-                spans += made
+                made = cutter.lines(begin, end, path) if options.return_each_line else cutter.cut(begin, end, path)
                 begin = end
+                spans += made
             if each:
                 path = each.path
                 if options.strip_headers and each.listed:
@@ -189,22 +195,29 @@ class _Cutter:
     """Cuts stretches of one document to size."""
 
     def __init__(self, document: _Document, sections: Sequence[Section]) -> None:
-        self.document, self.text = document, document.text
-        self.layout = Layout(document.text, document.blocks, sections, document.limit)
-        self.ladder: Ladder | None = None
+        self.document, self.text, self.sections = document, document.text, sections
 
-    def cut(self, start: int, end: int) -> list[Span]:
-        """The chunks of `text[start:end]`; none if it is blank."""
-        document, text, layout = self.document, self.text, self.layout
+    @cached_property
+    def layout(self) -> Layout:
+        document = self.document
+        return Layout(self.text, document.blocks, self.sections, document.limit, document.dialect)
+
+    @cached_property
+    def ladder(self) -> Ladder:
+        return self.layout.ladder()
+
+    def cut(self, start: int, end: int, path: Path) -> list[Span]:
+        """The chunks of `text[start:end]`, which lies under `path`; none if it is blank."""
+        document, text = self.document, self.text
+        last: Cut = "document-end" if end == len(text) else "heading"
         if document.trim.strip:
             stop = trim_space(text, start, end)
             begin = line_start(text, skip_space(text, start, stop), start)
             if begin >= stop:
                 return []
             if document.limit.fits(begin, stop):
-                return [Span(begin, stop, "document-end")]
-        if self.ladder is None:
-            self.ladder = layout.ladder()
+                return [Span(begin, stop, last, path.titles, "", None, 0, path.metadata)]
+        layout = self.layout
         spans, _ = pack(
             text,
             start,
@@ -217,9 +230,13 @@ class _Cutter:
             overlap_floor=layout.section_start if layout.sections else None,
             avoid=layout.should_not_end if layout.framed or layout.sections else None,
         )
+        if path.titles:
+            spans = [span._replace(headings=path.titles, metadata=path.metadata) for span in spans]
+        if spans and spans[-1].cut != last:
+            spans[-1] = spans[-1]._replace(cut=last)
         return spans
 
-    def lines(self, start: int, end: int) -> list[Span]:
+    def lines(self, start: int, end: int, path: Path) -> list[Span]:
         """Each line of `text[start:end]` by itself, but fences, tables and math whole."""
         spans: list[Span] = []
         whole = self.whole
@@ -231,8 +248,8 @@ class _Cutter:
             else:
                 newline = NEWLINE.search(self.text, start, end)
                 stop = newline.end() if newline else end
-            made = self.cut(start, stop)
-            if made:
+            made = self.cut(start, stop, path)
+            if made and stop < end:
                 made[-1] = made[-1]._replace(cut="line")
             spans += made
             start = max(stop, start + 1)

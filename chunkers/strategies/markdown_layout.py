@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from chunkers.cutting.levels import TEXT_LADDER, BlankLine, BoundLevel, Gap, Ladder, Level, Positions
 from chunkers.cutting.limits import Limit
 from chunkers.records import Cut
-from chunkers.strategies.markdown_sections import Section, paths_of
-from chunkers.structure.markdown import Block
+from chunkers.strategies.markdown_sections import Section
+from chunkers.structure.markdown import Block, Dialect, list_items
 from chunkers.text.lines import skip_space, trim_space
 from chunkers.text.scripts import HAN_KANA
 
@@ -20,15 +21,18 @@ _MOST_WORD = 256
 
 
 class Layout:
-    """The blocks of one document, ready to be asked about offsets. All offsets are code points."""
+    """The blocks of one document, ready to be asked about offsets. All offsets are code points.
 
-    def __init__(self, text: str, blocks: Sequence[Block], sections: Sequence[Section], limit: Limit) -> None:
-        self.text, self.blocks, self.sections, self.limit = text, blocks, sections, limit
-        self.paths = paths_of(sections)
+    `blocks` may lack the items of lists: they are read when a list has to be cut.
+    """
+
+    def __init__(
+        self, text: str, blocks: Sequence[Block], sections: Sequence[Section], limit: Limit, dialect: Dialect
+    ) -> None:
+        self.text, self.blocks, self.sections, self.limit, self.dialect = text, blocks, sections, limit, dialect
         self.starts = [section.start for section in sections]
-        framed = [block for block in blocks if block.kind in _FRAMED]
-        self.framed = framed
-        self.framed_starts = [block.start for block in framed]
+        self.framed = [block for block in blocks if block.kind in _FRAMED]
+        self.framed_starts = [block.start for block in self.framed]
 
     # -- boundaries
 
@@ -49,27 +53,38 @@ class Layout:
 
     def _block_levels(self) -> list[Level]:
         edges: list[int] = []
-        opaque: list[tuple[int, int]] = []
-        items: tuple[list[int], list[int]] = ([], [])
-        rows: list[int] = []
+        opaque: list[Block] = []
         for block in self.blocks:
-            kind, start, end, depth, body, tail = block[:6]
-            if depth == 0:
-                if not edges or edges[-1] != start:
-                    edges.append(start)
-                edges.append(end)
-                opaque.append((start, end))
-            elif kind == "item":
-                items[depth > 1].append(start)
-            if kind == "table":
-                row = body
-                while row < tail:
-                    rows.append(row)
-                    row = self._line_end(row, tail)
+            if block[3] == 0:
+                opaque.append(block)
+                if not edges or edges[-1] != block[1]:
+                    edges.append(block[1])
+                edges.append(block[2])
         found: list[Level] = [_Edges(self.text, edges, opaque)]
-        cuts: list[tuple[Cut, list[int]]] = [("item", items[0]), ("item", items[1]), ("row", rows)]
-        found += [Positions.at(cut, _ascending(offsets)) for cut, offsets in cuts if offsets]
+        if any(block.kind == "list" for block in self.blocks):
+            found += [_Later("item", lambda: self._items[0]), _Later("item", lambda: self._items[1])]
+        if any(block.kind == "table" for block in self.framed):
+            found.append(_Later("row", self._rows))
         return found
+
+    @cached_property
+    def _items(self) -> tuple[list[int], list[int]]:
+        """Where items start: those of lists that lie in nothing else, and all others."""
+        lists = [block for block in self.blocks if block.kind == "list" and block.depth == 0]
+        items = list_items(self.text, lists, dialect=self.dialect)
+        outer = {block.start for block in items if block.depth == 1}
+        inner = {block.start for block in [*items, *self.blocks] if block.kind == "item"} - outer
+        return sorted(outer), sorted(inner)
+
+    def _rows(self) -> list[int]:
+        rows = []
+        for block in self.framed:
+            if block.kind == "table":
+                row = block.body
+                while row < block.tail:
+                    rows.append(row)
+                    row = self._line_end(row, block.tail)
+        return rows
 
     def _line_end(self, start: int, end: int) -> int:
         at = self.text.find("\n", start, end)
@@ -150,9 +165,31 @@ class Layout:
         return at
 
 
-def _ascending(offsets: list[int]) -> list[int]:
-    """Sorted, each once: two items may start on one line."""
-    return sorted(set(offsets))
+class _Later:
+    """Positions that are worked out when they are first asked for."""
+
+    __slots__ = ("_find", "_known", "cut", "soft")
+
+    def __init__(self, cut: Cut, find: Callable[[], list[int]]) -> None:
+        self.cut, self.soft, self._find = cut, True, find
+        self._known: Positions | None = None
+
+    def bind(self, text: str) -> BoundLevel:
+        return self
+
+    def _positions(self) -> Positions:
+        if self._known is None:
+            self._known = Positions.at(self.cut, self._find())
+        return self._known
+
+    def last(self, low: int, high: int) -> Gap | None:
+        return self._positions().last(low, high)
+
+    def first(self, low: int, high: int) -> Gap | None:
+        return self._positions().first(low, high)
+
+    def first_start(self, low: int, high: int) -> int | None:
+        return self._positions().first_start(low, high)
 
 
 class _Once:
@@ -175,13 +212,13 @@ class _Edges:
 
     __slots__ = ("_blank", "_ends", "_known", "_starts", "cut", "soft")
 
-    def __init__(self, text: str, edges: Sequence[int], opaque: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, text: str, edges: Sequence[int], opaque: Sequence[Block]) -> None:
         self.cut: Cut = "block"
         self.soft = True
         self._known = Positions.at("block", edges)
         self._blank = _Once(BlankLine(), text).bind(text)
-        self._starts = [start for start, _ in opaque]
-        self._ends = [end for _, end in opaque]
+        self._starts = [block.start for block in opaque]
+        self._ends = [block.end for block in opaque]
 
     def bind(self, text: str) -> BoundLevel:
         return self

@@ -38,14 +38,16 @@ def sections_of(blocks: Iterable[Block]) -> list[Section]:
     ]
 
 
-def paths_of(sections: Sequence[Section]) -> list[tuple[Section, ...]]:
-    """For each section the path to it, outermost first, itself last."""
-    paths: list[tuple[Section, ...]] = []
-    path: tuple[Section, ...] = ()
+def paths_of(sections: Sequence[Section]) -> list[tuple[str, ...]]:
+    """For each section the titles above it, outermost first, and its own."""
+    paths: list[tuple[str, ...]] = []
+    levels: list[int] = []
+    path: tuple[str, ...] = ()
     for section in sections:
-        while path and path[-1].level >= section.level:
-            path = path[:-1]
-        path = (*path, section)
+        while levels and levels[-1] >= section.level:
+            levels.pop()
+        path = (*path[: len(levels)], section.title)
+        levels.append(section.level)
         paths.append(path)
     return paths
 

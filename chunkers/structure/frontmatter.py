@@ -14,19 +14,13 @@ from typing import Any
 
 import yaml
 
+from chunkers.structure.plainyaml import load_plain
+
 MOST_CHARACTERS = 64 * 1024
 """Longer front matter is skipped like any other, but not parsed."""
 
 _OPENER = re.compile(r"(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)(?![ \t]*(?:[\r\n]|\Z))")
 _MARKS = re.compile(r"(?:(?<=\n)|(?<=\r))(?:(---|\.\.\.|\+\+\+)[ \t]*(?:\r\n|\n|\r|\Z)|(`{3,}|~{3,})([^\r\n]*))")
-
-# Lines that mean the same here as in YAML; anything else goes to the real parser, which takes a thousand times longer.
-_QUOTED = r"\n\x00-\x1f\x7f-\x9f\u2028\u2029"
-_PLAIN_LINE = re.compile(
-    rf"(?P<key>[A-Za-z_][A-Za-z0-9_-]*):[ ]+(?:\"(?P<double>[^\"\\{_QUOTED}]*)\"|'(?P<single>[^'{_QUOTED}]*)'"
-    r"|(?P<int>0|[1-9][0-9]{0,17})|(?P<text>[A-Za-z][A-Za-z0-9 _.,/()'+-]*[A-Za-z0-9_.)]|[A-Za-z]))[ ]*\n"
-)
-_WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +60,7 @@ def read_front_matter(text: str) -> FrontMatter | None:
     source = text[body:tail].replace("\r\n", "\n").replace("\r", "\n")
     kind = "TOML" if mark == "+++" else "YAML"
     try:
-        values = _read_plain(source) if kind == "YAML" else None
+        values: Any = load_plain(source) if kind == "YAML" else None
         if values is None:
             values = tomllib.loads(source) if kind == "TOML" else _load_yaml(source)
     # PyYAML raises more than its own errors for values such as 2024-13-45 or !!timestamp x.
@@ -96,23 +90,6 @@ def _find_closer(text: str, body: int, mark: str) -> re.Match[str] | None:
         elif not fence and (match[1] == mark or (match[1] == "..." and mark == "---")):
             return match
     return None
-
-
-def _read_plain(source: str) -> dict[str, Any] | None:
-    """The mapping, if every line is a key and a scalar that cannot be taken for anything else; None otherwise."""
-    values: dict[str, Any] = {}
-    position = 0
-    while position < len(source):
-        line = _PLAIN_LINE.match(source, position)
-        if line is None:
-            return None
-        kind, value = line.lastgroup or "", line[line.lastgroup or 0]
-        key = line["key"]
-        if key.lower() in _WORDS or (kind == "text" and value.lower() in _WORDS):
-            return None
-        values[key] = int(value) if kind == "int" else value
-        position = line.end()
-    return values
 
 
 class _AliasRefused(yaml.YAMLError):

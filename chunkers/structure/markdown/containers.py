@@ -175,6 +175,8 @@ class ContainerScanner:
             self.close_leaf()
             if not whole:
                 self.close_to(matched)
+            elif self.quotes:  # a line of quote marks alone
+                self.last_end = end
             return True
         return self.open_blocks(matched, whole, leaf == _PARAGRAPH)
 

@@ -6,6 +6,7 @@ import re
 
 from chunkers.structure.markdown import patterns
 
+_PARENTHESES = re.compile(r"\\.|[()]")
 _DELIMITER_CELL = re.compile(r"[ \t]*+:?-++:?[ \t]*+")
 
 
@@ -76,7 +77,7 @@ def _balanced(destination: str) -> bool:
     if destination.startswith("<") or ("(" not in destination and ")" not in destination):
         return True
     depth = 0
-    for mark in re.findall(r"\\.|[()]", destination):
+    for mark in _PARENTHESES.findall(destination):
         depth += (mark == "(") - (mark == ")")
         if depth < 0 or depth > 32:
             return False

@@ -8,6 +8,7 @@ takes over until all containers are closed again.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 from chunkers.structure.markdown import leaves, mdx, patterns
@@ -19,16 +20,28 @@ Dialect = Literal["commonmark", "mdx"]
 _BLANK = " \t\n"
 
 
-def scan(text: str, *, dialect: Dialect = "commonmark", start: int = 0) -> list[Block]:
+def scan(text: str, *, dialect: Dialect = "commonmark", start: int = 0, items: bool = True) -> list[Block]:
     """The blocks of `text` from `start` (a line start) on, in order of their starts; paragraphs are what lies between.
 
     Headings, fences, tables and containers are those of CommonMark with GFM tables, footnotes, `:::` containers and
     `$$` math; `dialect="mdx"` reads MDX instead. Lines end at CR LF, LF and CR and nowhere else. A container comes
-    before its content. Linear in the length of the text; containers nested deeper than 100 are read as text.
+    before its content. Without `items` the insides of lists that hold nothing but text are not told: `list_items` does
+    when asked. Linear in the length of the text; containers nested deeper than 100 are read as text.
     """
     if not text:
         return []
-    return _Scanner(normalise(text), len(text), dialect == "mdx").run(start)
+    return _Scanner(normalise(text), len(text), dialect == "mdx", items).run(start)
+
+
+def list_items(text: str, lists: Iterable[Block], *, dialect: Dialect = "commonmark") -> list[Block]:
+    """The items of some lists that `scan` found in `text`, those of nested lists included, in order."""
+    found: list[Block] = []
+    reader = ContainerScanner(normalise(text), found, dialect == "mdx")
+    done = 0
+    for each in lists:
+        if each.start >= done:
+            done = reader.run(each.start)
+    return [block for block in found if block.kind == "item"]
 
 
 def normalise(text: str) -> str:
@@ -39,14 +52,30 @@ def normalise(text: str) -> str:
 
 
 class _Scanner:
-    __slots__ = ("blocks", "containers", "is_mdx", "jump", "line", "no_math_from", "size", "text", "tried_expressions")
+    __slots__ = (
+        "blocks",
+        "containers",
+        "is_mdx",
+        "items",
+        "jump",
+        "line",
+        "list_runs",
+        "no_math_from",
+        "quote_run",
+        "size",
+        "text",
+        "tried_expressions",
+    )
 
-    def __init__(self, text: str, size: int, is_mdx: bool) -> None:
+    def __init__(self, text: str, size: int, is_mdx: bool, items: bool) -> None:
         self.text = text
         self.size = size
         self.is_mdx = is_mdx
         self.blocks: list[Block] = []
         self.containers = ContainerScanner(text, self.blocks, is_mdx)
+        self.items = items
+        self.list_runs = patterns.MDX_LIST_RUNS if is_mdx else patterns.LIST_RUNS
+        self.quote_run = (patterns.MDX_QUOTE_RUN if is_mdx else patterns.QUOTE_RUN).match
         self.line = patterns.MDX_LINE if is_mdx else patterns.LINE
         self.jump = patterns.MDX_JUMP if is_mdx else patterns.JUMP
         self.no_math_from = len(text)
@@ -97,7 +126,7 @@ class _Scanner:
         if kind == "f":
             return self.fence(line, mark, match.end() - mark)
         if kind == "q":
-            return self.containers.run(line)
+            return self.quote(line)
         previous = _paragraph_line_before(text, line, done)
         if kind == "i":
             return line if previous >= 0 else self.code(line)
@@ -114,7 +143,7 @@ class _Scanner:
         if kind == "b" or (kind == "d" and text[mark + 1] in _BLANK):
             if previous >= 0 and not _item_interrupts(text, mark, match):
                 return line
-            return self.containers.run(line)
+            return self.list(line, mark, match)
         if kind == "l":
             return self.html(line, mark, previous >= 0)
         if kind == "k":
@@ -168,6 +197,50 @@ class _Scanner:
         title = leaves.underlined_title(text[start:line])
         self.blocks.append(Block("heading", start, end, 0, start, end, level, title))
         return end
+
+    def quote(self, line: int) -> int:
+        run = self.quote_run(self.text, line)
+        if run is None:
+            return self.containers.run(line)
+        end = run.end()
+        self.blocks.append(Block("quote", line, end, 0, line, end))
+        return end
+
+    def list(self, line: int, mark: int, match: re.Match[str]) -> int:
+        """Read a list: what is plain of it in one match, from the last item on line by line if there is more."""
+        text = self.text
+        if self.items or mark > line:
+            return self.containers.run(line)
+        after = max(match.end(), mark + 1)
+        delimiter = text[after - 1]
+        first = delimiter if delimiter in ".)" else text[mark : mark + (3 if text.startswith("  ", mark + 1) else 2)]
+        runs = self.list_runs.get(first)
+        run = runs.match(text, line) if runs else None
+        if run is None:
+            return self.containers.run(line)
+        end = run.end()
+        following = patterns.BLANK_LINES.match(text, end)
+        behind = following.end() if following else end
+        if (
+            behind == len(text)
+            or (behind > end and text[behind] not in " \t-+*0123456789")
+            or (behind == end and patterns.LIST_ENDS.match(text, behind))
+        ):
+            self.blocks.append(Block("list", line, end, 0, line, end))
+            return end
+        number = len(self.blocks)
+        end = self.containers.run(self.last_item(run, first))
+        self.blocks[number] = self.blocks[number]._replace(start=line, body=line)
+        return end
+
+    def last_item(self, run: re.Match[str], first: str) -> int:
+        text, start, end = self.text, run.start(), run.end()
+        if first in ".)":
+            item = start
+            for found in patterns.ORDERED_ITEM.finditer(text, start, end):
+                item = found.start() + 1
+            return item
+        return max(start, text.rfind("\n" + first, start, end) + 1)
 
     def html(self, line: int, mark: int, in_paragraph: bool) -> int:
         text = self.text
