@@ -83,7 +83,7 @@ class _PlainPacker(Packer):
             if back:
                 last = spans[-1]
                 stop = last[1]
-                floor = max(stop - back, last[0] + 1)
+                floor = max(stop - back, last[0] + 1, position - most)
                 if prose:
                     found = search(text, floor - 4 if floor > 4 else 0, stop)
                     if found is not None:

@@ -297,6 +297,7 @@ class ContainerScanner:
         if not boxes:
             return False
         index = next((i for i in boxes if self.stack[i][1] == length), boxes[0])
+        self.close_leaf()
         self.close_to(index + 1)
         self.last_end = self.end
         box = self.stack.pop()
