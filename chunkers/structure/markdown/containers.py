@@ -179,7 +179,7 @@ class ContainerScanner(ContinuingBlocks):
                 self.settle(matched, opened, entered)
                 self.push(NOTE, "footnote", 4)
                 self.base += 4
-                self.skippatterns.SPACE.match(note.end(), self.base)
+                self.skip_space(note.end(), self.base)
                 self.base = min(self.column, self.base + 3)
             else:
                 verdict = self.open_plain(kind or "", match, matched, opened, entered, paragraph, whole)
@@ -317,7 +317,7 @@ class ContainerScanner(ContinuingBlocks):
             self.push(LIST, "list", delimiter)
         parent = self.base
         content = self.column + after - mark
-        self.skippatterns.SPACE.match(after, content)
+        self.skip_space(after, content)
         self.base = content + 1 if self.blank or self.column - content > 4 else self.column
         self.push(ITEM, "item", self.base - parent)
         stack[-1][3] = 0 if self.blank else 1

@@ -26,7 +26,7 @@ class ContinuingBlocks(OpenBlocks):
         """How many open containers this line continues; leaves `mark`, `column`, `base` and `blank` behind them."""
         text = self.text
         self.base = 0
-        self.skippatterns.SPACE.match(self.line, 0)
+        self.skip_space(self.line, 0)
         matched = 0
         for entry in self.stack:
             kind = entry[0]
