@@ -74,6 +74,7 @@ def tokens(name: str = "cl100k_base") -> Callable[[str], int]:
     return lambda text: len(encode(SURROGATE.sub("\ufffd", text)))
 
 
+@functools.lru_cache(maxsize=2)
 def cut_edges(text: str) -> bytearray:
     """1 at every offset (0 … len) where a cut is allowed: grapheme edges, and every 64th code point of a longer one."""
     if text.isascii():
