@@ -13,7 +13,7 @@ class RunOptions:
 
     `prune` lets go of documents that no source's globs take any more. `approve_deletions` is the largest number of
     vanished documents to delete although the guard would withhold them. `full` reads every document again. `workers`
-    is the number of processes (None: one, in this process).
+    is the number of processes (None: as many as the work is worth; one is this process itself).
     """
 
     prune: bool = False

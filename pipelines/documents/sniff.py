@@ -6,7 +6,7 @@ import re
 
 from pipelines.documents.failures import DocumentFailure
 
-SAMPLE = 4096
+SAMPLE = 1024
 """Bytes looked at, from the start."""
 
 UTF8_CONTROLS = 0.10

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipelines.config.addresses import below
 from pipelines.config.model import Config, Source
 from pipelines.errors import StorageError
 from pipelines.observe.events import ObjectSkipped, Sink, SourceListed, SourceUnreachable
 from pipelines.planning import LISTING
-from pipelines.storage.store import Entry, open_source
+from pipelines.storage.store import Entry, Skipped, open_source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,65 +34,57 @@ def list_sources(config: Config, emit: Sink) -> Listing:
     sizes: list[int] = []
     skipped: list[str] = []
     for index, source in enumerate(config.sources):
-        columns = _Columns(index)
+        pages: list[pa.Table] = [LISTING.empty_table()]
 
         def skip(path: str, reason: str, source: Source = source) -> None:
             skipped.append(path)
             emit(ObjectSkipped(source=source.path, path=path, reason=reason))
 
         try:
-            store, name = open_source(source.path, config.storage.reveal())
-            columns.address = store.child("")
-            if name is not None:
-                entry = store.stat(name)
-                columns.add(source, [] if entry is None else [entry], None)
-            else:
-                table_folder = below(config.output.path, source.path)
-                for page in store.list(skipped=skip):
-                    columns.add(source, page, table_folder)
+            pages.extend(_pages(config, index, skip))
         except (StorageError, OSError) as error:
             completed.append(False)
             emit(SourceUnreachable(source=source.path, message=str(error)))
         else:
             completed.append(True)
-            emit(SourceListed(source=source.path, documents=len(columns.path), bytes=sum(columns.size)))
-        sizes.append(sum(columns.size))
-        tables.append(columns.table())
+        table = pa.concat_tables(pages)
+        sizes.append(pc.sum(table["size"]).as_py() or 0)
+        tables.append(table)
+        if completed[-1]:
+            emit(SourceListed(source=source.path, documents=table.num_rows, bytes=sizes[-1]))
     return Listing(table=pa.concat_tables(tables), completed=tuple(completed), skipped=len(skipped), bytes=tuple(sizes))
 
 
-class _Columns:
-    """One source's listing under construction."""
-
-    def __init__(self, index: int) -> None:
-        self._index = index
-        self.address = ""
-        self.path: list[str] = []
-        self.size: list[int] = []
-        self.modified: list[int | None] = []
-        self.validator: list[str | None] = []
-
-    def add(self, source: Source, page: list[Entry], table_folder: str | None) -> None:
-        """The entries of one page that are documents."""
-        everything = source.include == ("**",) and not source.exclude
+def _pages(config: Config, index: int, skip: Skipped) -> Iterator[pa.Table]:
+    """The documents of one source, a page of its listing at a time: a table takes a third of the objects' memory."""
+    source = config.sources[index]
+    store, name = open_source(source.path, config.storage.reveal())
+    if name is not None:
+        entry = store.stat(name)
+        if entry is not None and source.selects(name):
+            yield _table([entry], index, store.child(""))
+        return
+    own = below(config.output.path, source.path)
+    inside = None if own is None else own + "/" if own else ""
+    everything = source.include == ("**",) and not source.exclude
+    for page in store.list(skipped=skip):
         chosen = page if everything else [entry for entry in page if source.selects(entry.path)]
-        if table_folder is not None:
-            inside = table_folder + "/" if table_folder else ""
+        if inside is not None:
             chosen = [entry for entry in chosen if not entry.path.startswith(inside)]
-        self.path += [entry.path for entry in chosen]
-        self.size += [entry.size for entry in chosen]
-        self.modified += [None if entry.modified is None else entry.modified // 1000 for entry in chosen]
-        self.validator += [entry.validator for entry in chosen]
+        if chosen:
+            yield _table(chosen, index, store.child(""))
 
-    def table(self) -> pa.Table:
-        """The rows, as planning.LISTING."""
-        address = self.address
-        values = {
-            "source": pa.array([self._index] * len(self.path), pa.int32()),
-            "path": pa.array(self.path, pa.string()),
-            "uri": pa.array([address + path for path in self.path], pa.string()),
-            "size": pa.array(self.size, pa.int64()),
-            "modified": pa.array(self.modified, pa.timestamp("us", "UTC")),
-            "validator": pa.array(self.validator, pa.string()),
-        }
-        return pa.table([values[name] for name in LISTING.names], schema=LISTING)
+
+def _table(entries: list[Entry], index: int, address: str) -> pa.Table:
+    """Entries as planning.LISTING."""
+    paths, sizes, modified, validators = zip(*entries, strict=True)
+    path = pa.array(paths, pa.string())
+    values = {
+        "source": pa.array(np.full(len(entries), index, np.int32)),
+        "path": path,
+        "uri": pc.binary_join_element_wise(address, path, ""),
+        "size": pa.array(sizes, pa.int64()),
+        "modified": pc.divide(pa.array(modified, pa.int64()), 1000).cast(pa.timestamp("us", "UTC")),
+        "validator": pa.array(validators, pa.string()),
+    }
+    return pa.table([values[name] for name in LISTING.names], schema=LISTING)

@@ -46,7 +46,8 @@ def run(config: Config, options: RunOptions, emit: Sink) -> Outcome:
         with quiet_beam():
             from pipelines.beam.run_graph import run_graph  # an unchanged night never imports Beam
 
-            run_graph(Job(config=config, run_id=run_id, approve_deletions=options.approve_deletions), options)
+            job = Job(config=config, run_id=run_id, approve_deletions=options.approve_deletions)
+            run_graph(job, options, prepared.tasks)
         ended = json.loads(store.read(outcome_path(run_id)))
     stats = run_stats(
         run_id=run_id,
