@@ -1,10 +1,10 @@
 """What a whole run costs, in child processes: CPU seconds (user + system) and peak memory, as JSON on stdout.
 
-    python benchmarks/job.py size   [--megabytes 1000 250]  a corpus of real text against reading, decoding and writing it
+    python benchmarks/job.py size   [--megabytes 1000 250]  real text, against reading, decoding and writing the same
     python benchmarks/job.py nights [--documents 100000]    small documents: first run, unchanged night, 1 % edited
 
-The corpus is $RECHUNK_CORPUS (default ../shared/corpus): its txt, md and cjk folders, repeated under other paths. Start-up
-(a run over an empty folder) is measured and subtracted.
+The corpus is $RECHUNK_CORPUS (default ../shared/corpus): its txt, md and cjk folders, repeated under other paths.
+Runs use one worker. Start-up (a run over an empty folder) is measured and subtracted.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ KINDS = ("txt", "md", "cjk")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """CPU seconds, wall seconds and peak resident MB of one child process."""
+    """CPU seconds, wall seconds and peak resident MB of one child process, and the documents it reported."""
 
     cpu: float
     wall: float
     peak_mb: float
-    said: str
+    documents: dict[str, int]
 
 
 def main() -> None:
@@ -79,8 +79,8 @@ def by_size(folder: Path, megabytes: int) -> dict[str, object]:
 def nights(folder: Path, documents: int) -> dict[str, object]:
     """One-kilobyte documents, 100 a folder: the first run, then nights on which little or nothing changed."""
     docs, table = folder / "docs", folder / "table"
-    text = "".join(sorted((CORPUS / "txt").iterdir())[0].read_text(encoding="utf-8", errors="replace").split("\r"))
-    text = text * (1 + 2048 * documents // 1000 // max(len(text), 1)) if len(text) < 4096 else text
+    text = min((CORPUS / "txt").iterdir()).read_text(encoding="utf-8", errors="replace")
+    text *= 1 + 4096 // len(text)
     names = [f"{number // 100:05d}/{number % 100:02d}.txt" for number in range(documents)]
     for number, name in enumerate(names):
         write(docs / name, _kilobyte(text, number))
@@ -149,7 +149,7 @@ def rechunk(source: Path, table: Path) -> Cost:
         "output": {"path": str(table)},
     }
     config.write_text(json.dumps(settings), encoding="utf-8")
-    return cost([sys.executable, "-m", "pipelines", "--output", "json", "run", str(config)])
+    return cost([sys.executable, "-m", "pipelines", "--output", "json", "run", "--workers", "1", str(config)])
 
 
 def cost(command: list[str]) -> Cost:
@@ -162,18 +162,12 @@ def cost(command: list[str]) -> Cost:
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode not in (0, 4):
         raise RuntimeError(f"{command} ended with {child.returncode}: {said.decode()}")
-    try:
-        summary = json.loads(said)
-        said_short = json.dumps(
-            {k: summary["summary"][k] for k in ("listed", "chunked", "unchanged", "failed", "chunks", "seconds")}
-        )
-    except (ValueError, KeyError):
-        said_short = ""
+    summary = json.loads(said)["summary"] if said else {}
     return Cost(
         cpu=round(usage.ru_utime + usage.ru_stime, 3),
         wall=round(time.monotonic() - began, 2),
         peak_mb=round(usage.ru_maxrss / 1024, 1),
-        said=said_short,
+        documents={name: summary[name] for name in ("listed", "chunked", "unchanged", "failed", "chunks") if summary},
     )
 
 

@@ -108,8 +108,8 @@ class _Attempt:
         names = ("id", "path", "uri", "size", "source", "rule", "fingerprint")
         columns = [chosen[name].to_pylist() for name in names]
         old = self._old.state_rows
-        for row, *values in zip(rows.tolist(), *columns, strict=True):
-            yield _Read(row, *values, old=old.get(values[0]))
+        for row, id_, path, uri, size, source, rule, fingerprint in zip(rows.tolist(), *columns, strict=True):
+            yield _Read(row, id_, path, uri, size, source, rule, fingerprint, old.get(id_))
 
     # one document
 

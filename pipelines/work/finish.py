@@ -26,7 +26,7 @@ def publish_one(job: Job, index: int, count: int, shard: Shard) -> tuple[int, Sh
 def commit_run(job: Job, decision: Decision, shards: Sequence[Shard]) -> None:
     """Commit if there is anything to commit, and write the outcome; repeating it changes nothing."""
     store = job.table()
-    ending = decision.action
+    ending: str = decision.action
     version, winner = load_plan(store, job.run_id).base, None
     if decision.action == "publish":
         head = log.head_at(store, version) if version is not None else None

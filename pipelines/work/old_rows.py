@@ -111,7 +111,7 @@ class OldShards:
 
 def same_rows(old_states: pa.Table, new_states: pa.Table) -> bool:
     """Whether the chunk rows that two sets of states stand for are the same in every column."""
-    return _rows_of(old_states).equals(_rows_of(new_states))
+    return bool(_rows_of(old_states).equals(_rows_of(new_states)))
 
 
 def _rows_of(states: pa.Table) -> pa.Table:

@@ -125,5 +125,4 @@ def _tuples(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shard(values: dict[str, Any]) -> Shard:
-    files = {name: FileEntry(**values.pop(name)) for name in ("chunks", "documents")}
-    return Shard(**values, **files)
+    return Shard(**{**values, "chunks": FileEntry(**values["chunks"]), "documents": FileEntry(**values["documents"])})
