@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ from chunkers.cutting.levels import TEXT_ATOMS, Grapheme, Ladder
 from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import Overlap, Trim, pack
 from chunkers.errors import InertOption, InvalidOption
-from chunkers.records import Cut, Drop, Span, Split
+from chunkers.records import NOTHING, Cut, Drop, Span, Split
 from chunkers.strategies.base import Sizes, check_flag, with_start_index
 from chunkers.strategies.markdown_layout import Layout
 from chunkers.strategies.markdown_sections import (
@@ -151,7 +151,7 @@ class _Document:
             return spans, []
         section_of, paths = cutter.layout.section_of, paths_of(self.headings)
         paths.append(())  # number -1: in front of the first section
-        return [span._replace(headings=paths[section_of(span.start, span.end)]) for span in spans], []
+        return [_titled(span, paths[section_of(span.start, span.end)], NOTHING) for span in spans], []
 
     def by_headers(self, options: MarkdownOptions) -> tuple[list[Span], list[Drop]]:
         """Chunks of one section each, of the headings that `options` name."""
@@ -189,6 +189,11 @@ class _Document:
             and this.listed
             and (len(child.path.titles) > len(this.path.titles))
         )
+
+
+def _titled(span: Span, titles: tuple[str, ...], metadata: Mapping[str, Any]) -> Span:
+    """`span` with its headings: half the time of `_replace`."""
+    return Span(span.start, span.end, span.cut, titles, span.context, None, span.overlap, metadata)
 
 
 class _Cutter:
@@ -231,7 +236,7 @@ class _Cutter:
             avoid=layout.should_not_end if layout.framed or layout.sections else None,
         )
         if path.titles:
-            spans = [span._replace(headings=path.titles, metadata=path.metadata) for span in spans]
+            spans = [_titled(span, path.titles, path.metadata) for span in spans]
         if spans and spans[-1].cut != last:
             spans[-1] = spans[-1]._replace(cut=last)
         return spans

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from chunkers.cutting.levels import TEXT_LADDER, BlankLine, BoundLevel, Gap, Ladder, Level, Positions
+from chunkers.cutting.levels import TEXT_LADDER, BlankLine, BoundLevel, Gap, Ladder, Level
 from chunkers.cutting.limits import Limit
 from chunkers.records import Cut
 from chunkers.strategies.markdown_sections import Section
@@ -49,7 +49,7 @@ class Layout:
             if level >= section.level or skip_space(text, end, section.start) < section.start:
                 by_level.setdefault(section.level, []).append(section.start)
             level, end = section.level, section.end
-        return [Positions.at("heading", by_level[level]) for level in sorted(by_level)]
+        return [_Starts("heading", by_level[level]) for level in sorted(by_level)]
 
     def _block_levels(self) -> list[Level]:
         edges: list[int] = []
@@ -61,22 +61,18 @@ class Layout:
                     edges.append(block[1])
                 edges.append(block[2])
         found: list[Level] = [_Edges(self.text, edges, opaque)]
-        if any(block.kind == "list" for block in self.blocks):
-            found += [_Later("item", lambda: self._items[0]), _Later("item", lambda: self._items[1])]
+        lists = [block for block in self.blocks if block.kind == "list" and block.depth == 0]
+        nested = [block for block in self.blocks if block.kind == "item"]
+        if lists or nested:
+            items = _Items(self.text, lists, nested, self.dialect)
+            found += [_Later("item", items.outer), _Later("item", items.inner)]
         if any(block.kind == "table" for block in self.framed):
-            found.append(_Later("row", self._rows))
+            found.append(_Later("row", lambda low, high: (self._rows,)))
         return found
 
     @cached_property
-    def _items(self) -> tuple[list[int], list[int]]:
-        """Where items start: those of lists that lie in nothing else, and all others."""
-        lists = [block for block in self.blocks if block.kind == "list" and block.depth == 0]
-        items = list_items(self.text, lists, dialect=self.dialect)
-        outer = {block.start for block in items if block.depth == 1}
-        inner = {block.start for block in [*items, *self.blocks] if block.kind == "item"} - outer
-        return sorted(outer), sorted(inner)
-
     def _rows(self) -> list[int]:
+        """Where the rows of tables start, the header rows left out."""
         rows = []
         for block in self.framed:
             if block.kind == "table":
@@ -165,31 +161,87 @@ class Layout:
         return at
 
 
-class _Later:
-    """Positions that are worked out when they are first asked for."""
+class _Items:
+    """Where list items start, read list by list when one has to be cut."""
 
-    __slots__ = ("_find", "_known", "cut", "soft")
+    def __init__(self, text: str, lists: Sequence[Block], nested: Sequence[Block], dialect: Dialect) -> None:
+        self._text, self._lists, self._dialect = text, lists, dialect
+        self._starts = [block.start for block in lists]
+        self._nested = [block.start for block in nested]
+        self._read: dict[int, tuple[list[int], list[int]]] = {}
 
-    def __init__(self, cut: Cut, find: Callable[[], list[int]]) -> None:
-        self.cut, self.soft, self._find = cut, True, find
-        self._known: Positions | None = None
+    def outer(self, low: int, high: int) -> Iterator[Sequence[int]]:
+        """Items of lists that lie in nothing else, list by list, of all lists that reach between the offsets."""
+        return (self._items(number)[0] for number in self._between(low, high))
+
+    def inner(self, low: int, high: int) -> Iterator[Sequence[int]]:
+        """All other items."""
+        yield self._nested
+        for number in self._between(low, high):
+            yield self._items(number)[1]
+
+    def _between(self, low: int, high: int) -> range:
+        first = max(0, bisect_right(self._starts, low) - 1)
+        return range(first, bisect_right(self._starts, high))
+
+    def _items(self, number: int) -> tuple[list[int], list[int]]:
+        known = self._read.get(number)
+        if known is None:
+            items = list_items(self._text, self._lists[number : number + 1], dialect=self._dialect)
+            outer = {block.start for block in items if block.depth == 1}
+            inner = {block.start for block in items} - outer
+            known = self._read[number] = (sorted(outer), sorted(inner))
+        return known
+
+
+class _Starts:
+    """Zero-width boundaries at known offsets, ascending."""
+
+    __slots__ = ("_offsets", "cut", "soft")
+
+    def __init__(self, cut: Cut, offsets: Sequence[int]) -> None:
+        self.cut, self.soft, self._offsets = cut, True, offsets
 
     def bind(self, text: str) -> BoundLevel:
         return self
 
-    def _positions(self) -> Positions:
-        if self._known is None:
-            self._known = Positions.at(self.cut, self._find())
-        return self._known
-
     def last(self, low: int, high: int) -> Gap | None:
-        return self._positions().last(low, high)
+        offsets = self._offsets
+        at = bisect_right(offsets, high) - 1
+        return Gap(offsets[at], offsets[at]) if at >= 0 and offsets[at] > low else None
 
     def first(self, low: int, high: int) -> Gap | None:
-        return self._positions().first(low, high)
+        offsets = self._offsets
+        at = bisect_right(offsets, low)
+        return Gap(offsets[at], offsets[at]) if at < len(offsets) and offsets[at] <= high else None
 
     def first_start(self, low: int, high: int) -> int | None:
-        return self._positions().first_start(low, high)
+        at = bisect_left(self._offsets, low)
+        return self._offsets[at] if at < len(self._offsets) and self._offsets[at] < high else None
+
+
+class _Later:
+    """The same for offsets in several sequences, which are worked out when asked for."""
+
+    __slots__ = ("_between", "cut", "soft")
+
+    def __init__(self, cut: Cut, between: Callable[[int, int], Iterable[Sequence[int]]]) -> None:
+        self.cut, self.soft, self._between = cut, True, between
+
+    def bind(self, text: str) -> BoundLevel:
+        return self
+
+    def last(self, low: int, high: int) -> Gap | None:
+        found = (_Starts(self.cut, offsets).last(low, high) for offsets in self._between(low, high))
+        return max((gap for gap in found if gap), default=None)
+
+    def first(self, low: int, high: int) -> Gap | None:
+        found = (_Starts(self.cut, offsets).first(low, high) for offsets in self._between(low, high))
+        return min((gap for gap in found if gap), default=None)
+
+    def first_start(self, low: int, high: int) -> int | None:
+        found = (_Starts(self.cut, offsets).first_start(low, high) for offsets in self._between(low, high))
+        return min((start for start in found if start is not None), default=None)
 
 
 class _Once:
@@ -215,7 +267,7 @@ class _Edges:
     def __init__(self, text: str, edges: Sequence[int], opaque: Sequence[Block]) -> None:
         self.cut: Cut = "block"
         self.soft = True
-        self._known = Positions.at("block", edges)
+        self._known = _Starts("block", edges)
         self._blank = _Once(BlankLine(), text).bind(text)
         self._starts = [block.start for block in opaque]
         self._ends = [block.end for block in opaque]

@@ -36,12 +36,13 @@ def scan(text: str, *, dialect: Dialect = "commonmark", start: int = 0, items: b
 def list_items(text: str, lists: Iterable[Block], *, dialect: Dialect = "commonmark") -> list[Block]:
     """The items of some lists that `scan` found in `text`, those of nested lists included, in order."""
     found: list[Block] = []
+    inside: list[Block] = []
     reader = ContainerScanner(normalise(text), found, dialect == "mdx")
-    done = 0
     for each in lists:
-        if each.start >= done:
-            done = reader.run(each.start)
-    return [block for block in found if block.kind == "item"]
+        found.clear()
+        reader.run(each.start)
+        inside += [block for block in found if block.kind == "item" and block.start < each.end]
+    return inside
 
 
 def normalise(text: str) -> str:
