@@ -17,7 +17,7 @@ import regex
 from chunkers.errors import BudgetExceeded
 from chunkers.records import Cut
 from chunkers.text.graphemes import ceil_edge, floor_edge, next_edge
-from chunkers.text.lines import skip_space
+from chunkers.text.lines import skip_space, trim_space
 from chunkers.text.scripts import HAN_KANA, NO_LINE_END, NO_LINE_START, inside_class
 from chunkers.text.sentences import (
     ASCII_SENTENCE_END,
@@ -256,13 +256,20 @@ class _Scanned:
         return None
 
     def first_start(self, low: int, high: int) -> int | None:
-        for found in self._pattern.finditer(self._text, max(0, low - 4), high):
+        for found in self._pattern.finditer(self._text, self._lead(low), high):
             start = skip_space(self._text, found.end(), high)
             if start >= high:
                 return None
             if start >= low and (self._accept is None or self._accept(self._text, found)):
                 return start
         return None
+
+    def _lead(self, low: int) -> int:
+        """Where to look from for the boundary whose piece starts at `low`: before the white space in front of it."""
+        text = self._text
+        if low and text[low - 1].isspace():
+            low = trim_space(text, max(0, low - 256), low)
+        return max(0, low - 4)
 
     def _matches(self, start: int, stop: int) -> Iterator[re.Match[str]]:
         """Matches that reach into `start..stop`, whole: a run of marks is never entered in its middle."""
@@ -289,7 +296,7 @@ class _Sentences(_Scanned):
         if self._spaced is None:
             return super().first_start(low, high)
         text, search = self._text, self._spaced.search
-        found = search(text, max(0, low - 4), high)
+        found = search(text, self._lead(low), high)
         while found is not None:
             start = found.end()
             if start >= high:

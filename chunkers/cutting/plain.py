@@ -85,7 +85,7 @@ class _PlainPacker(Packer):
                 stop = last[1]
                 floor = max(stop - back, last[0] + 1, position - most)
                 if prose:
-                    found = search(text, floor - 4 if floor > 4 else 0, stop)
+                    found = None if text[floor - 1] <= " " else search(text, floor - 4 if floor > 4 else 0, stop)
                     if found is not None:
                         start, ender = found.end(), found.start()
                         if floor <= start < stop and ender >= 5 and plain_end(text, ender - 5):

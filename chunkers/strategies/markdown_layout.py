@@ -61,7 +61,7 @@ class Layout:
                     edges.append(block[1])
                 edges.append(block[2])
         found: list[Level] = [_Edges(self.text, edges, opaque)]
-        lists = [block for block in self.blocks if block.kind == "list" and block.depth == 0]
+        lists = [block for block in self.blocks if block.depth == 0 and block.kind in ("list", "quote")]
         nested = [block for block in self.blocks if block.kind == "item"]
         if lists or nested:
             items = _Items(self.text, lists, nested, self.dialect)
@@ -188,7 +188,8 @@ class _Items:
         known = self._read.get(number)
         if known is None:
             items = list_items(self._text, self._lists[number : number + 1], dialect=self._dialect)
-            outer = {block.start for block in items if block.depth == 1}
+            is_list = self._lists[number].kind == "list"
+            outer = {block.start for block in items if block.depth == 1 and is_list}
             inner = {block.start for block in items} - outer
             known = self._read[number] = (sorted(outer), sorted(inner))
         return known

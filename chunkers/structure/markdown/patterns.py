@@ -7,6 +7,7 @@ be matched in two ways are possessive.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # What a line may start with after its indentation. Group names are one letter because `lastgroup` is the dispatch:
 #   h ATX heading   f fence   q quote   s "===" line   c ":::"   d a line of only "-", "|", ":" that starts with "-"
@@ -48,12 +49,12 @@ MDX_JUMP = re.compile(rf"\n[ \t]*+(?:{_MDX_STARTS})", re.VERBOSE)
 # stand, blank lines. Anything that could be more than text is left out, links at the start of a line are let in.
 _UNNAMED = re.compile(r"\?P<\w>")
 _MARKER = r"(?:[-+*]|[0-9]{1,9}+[.)])"
-# (how a list starts, its items' marker with the space behind it, the least indentation of what is surely inside)
-_LISTS = [
-    *((mark + " ", rf"\{mark}\ (?!\ )", 2) for mark in "-*+"),
-    *((mark + "  ", rf"\{mark}\ {{2,3}}(?!\ )", 4) for mark in "-*+"),
-    *((delimiter, rf"[0-9]{{1,2}}\{delimiter}\ (?!\ )", 4) for delimiter in ".)"),
-]
+# How the items of a plain list start, and how many columns in their content surely is, by what comes first.
+_LISTS = {
+    **{mark + " ": (rf"\{mark}\ (?!\ )", 2) for mark in "-*+"},
+    **{mark + "  ": (rf"\{mark}\ {{2,3}}(?!\ )", 4) for mark in "-*+"},
+    **{delimiter: (rf"[0-9]{{1,2}}\{delimiter}\ (?!\ )", 4) for delimiter in ".)"},
+}
 _NO_LABEL = r"(?!\[(?:[^\[\]\\\n]|\\[^\n])*+(?:\[|\](?!:)))"
 
 
@@ -67,35 +68,37 @@ def _plain_run(starts: str) -> re.Pattern[str]:
     return re.compile(rf"(\ *+)(?:({_MARKER})(\ {{1,4}}+))?+({text}(?:[\ \t]*+{text})*+)((?:[\ \t]*+\n)*+)", re.VERBOSE)
 
 
-def _list_runs(starts: str) -> dict[str, re.Pattern[str]]:
-    """By the first characters of a list: as much of it as is plain."""
-    text = _plain_text(starts)
-    runs = {}
-    for first, marker, width in _LISTS:
-        item = rf"{marker}{text}"
-        inner = rf"\ {{{width},}}+(?:{_MARKER}\ {{1,4}}+)"
-        runs[first] = re.compile(
-            rf"{item}(?:[\ \t]*+{text}|{inner}{text}|{item}|(?:[\ \t]*+\n)++(?:{item}|{inner}?+{text}))*+", re.VERBOSE
-        )
-    return runs
+@lru_cache(maxsize=64)
+def list_run(first: str, indent: int, is_mdx: bool) -> re.Pattern[str] | None:
+    """As much of a list as is plain, by the first characters of its items and their indentation."""
+    if first not in _LISTS:
+        return None
+    marker, width = _LISTS[first]
+    text = _plain_text(_MDX_STARTS if is_mdx else _STARTS)
+    item = rf"\ {{{indent}}}{marker}{text}"
+    inner = rf"\ {{{indent + width},}}+(?:{_MARKER}\ {{1,4}}+)"
+    return re.compile(
+        rf"{item}(?:[\ \t]*+{text}|{inner}{text}|{item}|(?:[\ \t]*+\n)++(?:{item}|{inner}?+{text}))*+", re.VERBOSE
+    )
 
 
 def _quote_run(starts: str) -> re.Pattern[str]:
     text = _plain_text(starts)
-    return re.compile(rf"(?:>\ {{0,4}}+{text}(?:\ *+{text})*+|>[\ \t]*+\n)++(?=[\ \t]*+(?:\n|\Z))", re.VERBOSE)
+    return re.compile(
+        rf"(?:>\ *+(?:{_MARKER}\ {{1,4}}+)?+{text}(?:\ *+{text})*+|>[\ \t]*+\n)++(?=[\ \t]*+(?:\n|\Z))", re.VERBOSE
+    )
 
 
 PLAIN_RUN = _plain_run(_STARTS)
 MDX_PLAIN_RUN = _plain_run(_MDX_STARTS)
-LIST_RUNS = _list_runs(_STARTS)
-MDX_LIST_RUNS = _list_runs(_MDX_STARTS)
 QUOTE_RUN = _quote_run(_STARTS)
 MDX_QUOTE_RUN = _quote_run(_MDX_STARTS)
+LIST_MAY_GO_ON = re.compile(r"[ \t]|(?:[-+*]|[0-9]{1,9}[.)])[ \t\n]")
 LIST_ENDS = re.compile(r"\#{1,6}[ \t\n]|```[^`\n]*\n|~~~")
 
 SPACE = re.compile(r"[ \t]*+")
 BLANK_LINES = re.compile(r"(?:[ \t]*+\n)*+")
-ORDERED_ITEM = re.compile(r"\n[0-9]{1,2}[.)] ")
+ORDERED_ITEM = re.compile(r"[0-9]{1,2}[.)] ")
 BLANK_LINE = re.compile(r"\n[ \t]*+\n")
 DASH_RULE = re.compile(r"(?:-[ \t]*+){3,}+\n")
 DASH_UNDERLINE = re.compile(r"-++[ \t]*+\n")

@@ -60,7 +60,6 @@ class _Scanner:
         "items",
         "jump",
         "line",
-        "list_runs",
         "no_math_from",
         "quote_run",
         "size",
@@ -75,7 +74,6 @@ class _Scanner:
         self.blocks: list[Block] = []
         self.containers = ContainerScanner(text, self.blocks, is_mdx)
         self.items = items
-        self.list_runs = patterns.MDX_LIST_RUNS if is_mdx else patterns.LIST_RUNS
         self.quote_run = (patterns.MDX_QUOTE_RUN if is_mdx else patterns.QUOTE_RUN).match
         self.line = patterns.MDX_LINE if is_mdx else patterns.LINE
         self.jump = patterns.MDX_JUMP if is_mdx else patterns.JUMP
@@ -200,7 +198,7 @@ class _Scanner:
         return end
 
     def quote(self, line: int) -> int:
-        run = self.quote_run(self.text, line)
+        run = None if self.items else self.quote_run(self.text, line)
         if run is None:
             return self.containers.run(line)
         end = run.end()
@@ -210,38 +208,27 @@ class _Scanner:
     def list(self, line: int, mark: int, match: re.Match[str]) -> int:
         """Read a list: what is plain of it in one match, from the last item on line by line if there is more."""
         text = self.text
-        if self.items or mark > line:
+        if self.items:
             return self.containers.run(line)
         after = max(match.end(), mark + 1)
         delimiter = text[after - 1]
         first = delimiter if delimiter in ".)" else text[mark : mark + (3 if text.startswith("  ", mark + 1) else 2)]
-        runs = self.list_runs.get(first)
-        run = runs.match(text, line) if runs else None
+        pattern = patterns.list_run(first, mark - line, self.is_mdx)
+        run = pattern.match(text, line) if pattern else None
         if run is None:
             return self.containers.run(line)
         end = run.end()
         following = patterns.BLANK_LINES.match(text, end)
         behind = following.end() if following else end
-        if (
-            behind == len(text)
-            or (behind > end and text[behind] not in " \t-+*0123456789")
-            or (behind == end and patterns.LIST_ENDS.match(text, behind))
+        if behind == len(text) or (
+            not patterns.LIST_MAY_GO_ON.match(text, behind) if behind > end else patterns.LIST_ENDS.match(text, behind)
         ):
             self.blocks.append(Block("list", line, end, 0, line, end))
             return end
         number = len(self.blocks)
-        end = self.containers.run(self.last_item(run, first))
+        end = self.containers.run(_last_item(text, run, first, mark - line))
         self.blocks[number] = self.blocks[number]._replace(start=line, body=line)
         return end
-
-    def last_item(self, run: re.Match[str], first: str) -> int:
-        text, start, end = self.text, run.start(), run.end()
-        if first in ".)":
-            item = start
-            for found in patterns.ORDERED_ITEM.finditer(text, start, end):
-                item = found.start() + 1
-            return item
-        return max(start, text.rfind("\n" + first, start, end) + 1)
 
     def html(self, line: int, mark: int, in_paragraph: bool) -> int:
         text = self.text
@@ -316,3 +303,16 @@ def _item_interrupts(text: str, mark: int, match: re.Match[str]) -> bool:
     digits = text[mark : match.end() - 1] if text[mark] in "0123456789" else "1"
     after = patterns.SPACE.match(text, max(match.end(), mark + 1))
     return int(digits) == 1 and after is not None and text[after.end()] != "\n"
+
+
+def _last_item(text: str, run: re.Match[str], first: str, indent: int) -> int:
+    """Where the last item at the outer level of a plain list starts."""
+    start, end = run.start(), run.end()
+    if first not in ".)":
+        return max(start, text.rfind("\n" + " " * indent + first, start, end) + 1)
+    line = end
+    while line > start:
+        line = max(start, text.rfind("\n", start, line - 1) + 1)
+        if patterns.ORDERED_ITEM.match(text, line + indent) and not text[line : line + indent].strip(" "):
+            break
+    return line
