@@ -63,7 +63,7 @@ CONTESTS = (
 
 
 def peers() -> dict[str, Peer]:
-    """The pinned peers by name; {} when they are not installed. Their tokenizer reads the ranks that we ship."""
+    """The pinned peers by name; {} when they are not installed. They count with stock tiktoken over our ranks."""
     try:
         from langchain_text_splitters import (
             MarkdownHeaderTextSplitter,
@@ -74,9 +74,9 @@ def peers() -> dict[str, Peer]:
         return {}
     import tiktoken.registry
 
-    from chunkers.measure.tokens import encoding
+    from tests.laws.measuring import encoding
 
-    tiktoken.registry.ENCODINGS["cl100k_base"] = encoding("cl100k_base").bpe
+    tiktoken.registry.ENCODINGS["cl100k_base"] = encoding("cl100k_base")
     with_start = {"add_start_index": True}
     large = RecursiveCharacterTextSplitter(chunk_size=4000, chunk_overlap=50, **with_start)
     small = RecursiveCharacterTextSplitter(chunk_size=1000, chunk_overlap=200, **with_start)
