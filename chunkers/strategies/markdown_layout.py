@@ -52,15 +52,7 @@ class Layout:
         return [_Starts("heading", by_level[level]) for level in sorted(by_level)]
 
     def _block_levels(self) -> list[Level]:
-        edges: list[int] = []
-        opaque: list[Block] = []
-        for block in self.blocks:
-            if block[3] == 0:
-                opaque.append(block)
-                if not edges or edges[-1] != block[1]:
-                    edges.append(block[1])
-                edges.append(block[2])
-        found: list[Level] = [_Edges(self.text, edges, opaque)]
+        found: list[Level] = [_Edges(self.text, [block for block in self.blocks if block.depth == 0])]
         lists = [block for block in self.blocks if block.depth == 0 and block.kind in ("list", "quote")]
         nested = [block for block in self.blocks if block.kind == "item"]
         if lists or nested:
@@ -263,38 +255,46 @@ class _Once:
 class _Edges:
     """The edges of top-level blocks: where a parsed block starts or ends, and blank lines outside of all of them."""
 
-    __slots__ = ("_blank", "_ends", "_known", "_starts", "cut", "soft")
+    __slots__ = ("_blank", "_ends", "_starts", "cut", "soft")
 
-    def __init__(self, text: str, edges: Sequence[int], opaque: Sequence[Block]) -> None:
+    def __init__(self, text: str, blocks: Sequence[Block]) -> None:
         self.cut: Cut = "block"
         self.soft = True
-        self._known = _Starts("block", edges)
-        self._blank = _Once(BlankLine(), text).bind(text)
-        self._starts = [block.start for block in opaque]
-        self._ends = [block.end for block in opaque]
+        self._blank = BlankLine().bind(text)
+        self._starts = [block.start for block in blocks]
+        self._ends = [block.end for block in blocks]
 
     def bind(self, text: str) -> BoundLevel:
         return self
 
     def last(self, low: int, high: int) -> Gap | None:
-        known = self._known.last(low, high)
-        floor = low if known is None else known.end
-        while high > floor and (gap := self._blank.last(floor, high)) is not None:
-            at = bisect_right(self._starts, gap.end) - 1
-            if at < 0 or gap.end >= self._ends[at]:
+        starts, ends = self._starts, self._ends
+        edge = low
+        if (at := bisect_right(starts, high)) and starts[at - 1] > edge:
+            edge = starts[at - 1]
+        if (at := bisect_right(ends, high)) and ends[at - 1] > edge:
+            edge = ends[at - 1]
+        while high > edge and (gap := self._blank.last(edge, high)) is not None:
+            at = bisect_right(starts, gap.end) - 1
+            if at < 0 or gap.end >= ends[at]:
                 return gap
-            high = self._starts[at]
-        return known
+            high = starts[at]
+        return Gap(edge, edge) if edge > low else None
 
     def first(self, low: int, high: int) -> Gap | None:
-        known = self._known.first(low, high)
-        ceiling = high if known is None else known.end
-        while low < ceiling and (gap := self._blank.first(low, ceiling)) is not None:
-            at = bisect_right(self._starts, gap.end) - 1
-            if at < 0 or gap.end >= self._ends[at]:
+        starts, ends = self._starts, self._ends
+        edge = high + 1
+        if (at := bisect_right(starts, low)) < len(starts) and starts[at] < edge:
+            edge = starts[at]
+        if (at := bisect_right(ends, low)) < len(ends) and ends[at] < edge:
+            edge = ends[at]
+        while low < min(edge, high) and (gap := self._blank.first(low, min(edge, high))) is not None:
+            at = bisect_right(starts, gap.end) - 1
+            if at < 0 or gap.end >= ends[at]:
                 return gap
-            low = self._ends[at]
-        return known
+            low = ends[at]
+        return Gap(edge, edge) if edge <= high else None
 
     def first_start(self, low: int, high: int) -> int | None:
-        return self._known.first_start(low, high)
+        at = bisect_left(self._starts, low)
+        return self._starts[at] if at < len(self._starts) and self._starts[at] < high else None
