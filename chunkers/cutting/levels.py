@@ -16,7 +16,7 @@ import regex
 
 from chunkers.errors import BudgetExceeded
 from chunkers.records import Cut
-from chunkers.text.graphemes import ceil_edge, floor_edge, next_edge
+from chunkers.text.graphemes import floor_edge, next_edge
 from chunkers.text.lines import skip_space, trim_space
 from chunkers.text.scripts import HAN_KANA, NO_LINE_END, NO_LINE_START, inside_class
 from chunkers.text.sentences import (
@@ -328,8 +328,7 @@ class _Graphemes:
         return Gap(edge, edge) if edge <= high else None
 
     def first_start(self, low: int, high: int) -> int | None:
-        start = ceil_edge(self._text, low, floor_edge(self._text, low, 0), high)
-        start = skip_space(self._text, start, high)
+        start = skip_space(self._text, low, high)  # whoever asks knows an edge nearby, and checks
         return start if start < high else None
 
 

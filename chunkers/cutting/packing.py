@@ -231,6 +231,10 @@ class Packer:
             level = self.level(each)
             begin = level.first_start(floor, previous.end)
             while begin is not None:
+                if self.trim.strip:
+                    begin = skip_space(self.text, begin, previous.end)
+                if begin >= previous.end:
+                    break
                 if self._may_start(begin, hold, previous, overlap):
                     return begin
                 begin = level.first_start(begin + 1, previous.end)
@@ -271,11 +275,17 @@ class Packer:
     def _emit(self, begin: int, position: int, end: int, cut: Cut, context: str) -> None:
         """Add a chunk; `begin < position` where it repeats text of the one before."""
         overlap = 0
+        if not self.trim.strip and self.text[position:end].isspace():
+            return
         if begin < position and self.overlap is not None:
             overlap = self._overlap_ruler(self.overlap).length(begin, self.spans[-1].end)
-        elif not self.trim.strip and self.text[begin:end].isspace():
-            return
+            self.forget_drops(begin)
         self.spans.append(Span(begin, end, cut, (), context, None, overlap))
+
+    def forget_drops(self, begin: int) -> None:
+        """A separator that a chunk's overlap holds was not dropped."""
+        while self.drops and self.drops[-1].start >= begin:
+            self.drops.pop()
 
     def level(self, level: Level) -> BoundLevel:
         """`level` in this text, bound when it is first asked for."""

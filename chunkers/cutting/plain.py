@@ -140,5 +140,8 @@ class _PlainPacker(Packer):
         return self.overlap_start(position) if previous[2] in INSIDE_WORDS else position
 
     def _add(self, begin: int, position: int, end: int, cut: Cut) -> None:
-        repeated = self.spans[-1][1] - begin if begin < position else 0
+        repeated = 0
+        if begin < position:
+            repeated = self.spans[-1][1] - begin
+            self.forget_drops(begin)
         self.spans.append(_new(Span, (begin, end, cut, (), "", None, repeated, NOTHING, None)))

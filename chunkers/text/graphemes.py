@@ -13,18 +13,25 @@ import regex
 CAP = 64
 CLUSTER = regex.compile(r"\X")
 
-# Characters that never join a neighbour of this same class into one cluster, CRLF apart.
+# Characters that never join a neighbour of this same class into one cluster, CRLF apart: letters and marks of
+# punctuation, no combining marks, no conjoining Hangul, no emoji.
 _SIMPLE = (
-    "\x00-\u02ff\u0370-\u0482\u048a-\u052f\u1e00-\u1fff\u2010-\u2027\u2030-\u203b\u2190-\u2193\u2200-\u22ff"
-    "\u3000-\u3029\u3031-\u303c\u3041-\u3096\u309b-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff9d"
+    "\x00-\u02ff\u0370-\u0482\u048a-\u0559\u0560-\u058a\u05d0-\u05ea\u0620-\u064a\u0671-\u06d3\u0904-\u0939\u0e01-\u0e30"
+    "\u0e40-\u0e46\u0e50-\u0e5b\u1e00-\u1fff\u2010-\u2027\u2030-\u203b\u2190-\u2193\u2200-\u22ff\u3000-\u3029\u3031-\u303c"
+    "\u3041-\u3096\u309b-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff9d"
 )
 _SIMPLE_PAIR = re.compile(f"[{_SIMPLE}]{{2}}")
-# A cluster surely starts at one of these unless a CR or a prepended mark stands before it.
-_STARTER = re.compile("[\n\x20-\xa8\xaa-\xac\xaf-\u02ff\u3000-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]")
-_JOINS_NEXT = re.compile(
-    "[\r\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd\U000111c2\U000111c3\U000113d1"
-    "\U0001193f\U00011941\U00011a3a\U00011a84-\U00011a89\U00011d46\U00011f02]"
+# A cluster surely starts at one of these unless what stands before it reaches over (`_JOINS_NEXT`).
+_STARTER = re.compile(
+    "[\n\x20-\xa8\xaa-\xac\xaf-\u02ff\u0370-\u0482\u048a-\u0559\u05d0-\u05ea\u0620-\u064a\u0671-\u06d3\u0e01-\u0e30"
+    "\u0e40-\u0e46\u3000-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\U0001f300-\U0001f3fa"
+    "\U0001f400-\U0001faff]"
 )
+_JOINS_NEXT = re.compile(
+    "[\r\u200d\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\u1100-\u115f\ua960-\ua97c\U000110bd\U000110cd\U000111c2"
+    "\U000111c3\U000113d1\U0001193f\U00011941\U00011a3a\U00011a84-\U00011a89\U00011d46\U00011f02]"
+)
+_REGIONAL = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 
 
 def floor_edge(text: str, position: int, floor: int) -> int:
@@ -35,20 +42,24 @@ def floor_edge(text: str, position: int, floor: int) -> int:
         return len(text)
     if _SIMPLE_PAIR.match(text, position - 1):
         return position - 1 if text[position] == "\n" and text[position - 1] == "\r" else position
+    if text[position] in _REGIONAL and text[position - 1] in _REGIONAL:
+        before = text[floor:position]  # flags pair up from where their run starts
+        return position - (len(before) - len(before.rstrip(_REGIONAL))) % 2
     edge = _safe_edge(text, position, floor)
-    horizon = position + CAP + 1
-    while edge < position:
-        cluster_end = CLUSTER.match(text, edge, horizon).end()
-        if cluster_end > position:
-            return edge + (position - edge) // CAP * CAP if cluster_end - edge > CAP else edge
-        edge = cluster_end
-    return edge
+    around = text[edge : position + CAP + 1]  # a slice: \X looks back over all regional indicators before it
+    for cluster in CLUSTER.finditer(around):
+        start, end = edge + cluster.start(), edge + cluster.end()
+        if end > position:
+            return start + (position - start) // CAP * CAP if end - start > CAP else start
+        if end == position:
+            break
+    return position
 
 
 def next_edge(text: str, position: int, ceiling: int) -> int:
     """The first edge after `position`, which must be an edge itself; at most `ceiling`."""
-    end: int = CLUSTER.match(text, position, min(ceiling, position + CAP + 1)).end()
-    return min(end, position + CAP, ceiling)
+    size: int = CLUSTER.match(text[position : min(ceiling, position + CAP + 1)]).end()
+    return position + min(size, CAP)
 
 
 def ceil_edge(text: str, position: int, floor: int, ceiling: int) -> int:

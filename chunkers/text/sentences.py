@@ -17,9 +17,9 @@ _CLOSE = inside_class(CLOSERS)
 _OPEN = inside_class(OPENERS)
 SENTENCE_END = re.compile(f"[.!?;\u037e{FULL_STOPS}][.!?…{FULL_STOPS}]*(?: ?[»›](?!\\w)|[{_CLOSE}])*")
 """A possible sentence end; `is_sentence_end` tells whether it is one."""
-ASCII_SENTENCE_END = re.compile(f"[.!?]+[{inside_class(')]}')}\"']*(?=\\s)")
+ASCII_SENTENCE_END = re.compile(f"[.!?](?<![.!?]{{2}})[.!?]*+[{inside_class(')]}')}\"']*+(?=\\s)")
 """The same for text that is all ASCII: it starts with a plain set, so the search is several times faster."""
-ASCII_SENTENCE_START = re.compile(r"[.!?]+[)\]}\"']*\s+")
+ASCII_SENTENCE_START = re.compile(r"[.!?](?<![.!?]{2})[.!?]*+[)\]}\"']*+\s+")
 """The same, through to where the next sentence starts."""
 
 PLAIN_END = re.compile(r"[a-z]{5}(?<!pprox)[.!?]\s+[A-Z]")
