@@ -17,12 +17,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = Path(os.environ.get("RECHUNK_CORPUS", ROOT.parent / "shared" / "corpus"))
 KINDS = ("txt", "md", "cjk")
+PLAIN = "--plain-loop"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,23 +38,46 @@ class Cost:
     documents: dict[str, int]
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> int:
+    """Exit 0 when every target is met, 1 when one is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["size", "nights", "plain"])
+    parser.add_argument("what", nargs="*", default=["size", "nights"], help="size, nights (default: both)")
+    parser.add_argument("--quick", action="store_true", help="a tenth of everything; targets are then not judged")
     parser.add_argument("--megabytes", type=int, nargs="+", default=[1000, 250])
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--folder", help="scratch space (default: a temporary folder)")
-    parser.add_argument("--plain", nargs=2, metavar=("SOURCE", "TARGET"), help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.plain:
-        plain_loop(*map(Path, arguments.plain))
-        return
-    with tempfile.TemporaryDirectory(dir=arguments.folder, prefix="rechunk-job-") as folder:
-        if arguments.what == "size":
-            result = [by_size(Path(folder), size) for size in arguments.megabytes]
-            print(json.dumps(result, indent=1))
-        else:
-            print(json.dumps(nights(Path(folder), arguments.documents), indent=1))
+    given = parser.parse_args(arguments)
+    scale = 10 if given.quick else 1
+    result: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(dir=given.folder, prefix="rechunk-job-") as folder:
+        if "size" in given.what:
+            result["size"] = [by_size(Path(folder), size // scale) for size in given.megabytes]
+        if "nights" in given.what:
+            result["nights"] = nights(Path(folder), given.documents // scale)
+    missed = list(judge(result))
+    print(json.dumps({**result, "missed": missed}, indent=1))
+    for miss in missed:
+        print(f"missed: {miss}", file=sys.stderr)
+    return 1 if missed and not given.quick else 0
+
+
+def judge(result: Mapping[str, Any]) -> Iterator[str]:
+    """The targets that were missed."""
+    sizes = result.get("size", [])
+    for each in sizes:
+        if each["cpu_ratio"] > 2:
+            yield f"{each['megabytes']:.0f} MB: CPU is {each['cpu_ratio']} times a plain loop's, not 2"
+        if each["job"]["peak_mb"] > 400:
+            yield f"{each['megabytes']:.0f} MB: peak memory is {each['job']['peak_mb']} MB, not 400"
+    if len(sizes) == 2 and sizes[0]["job"]["peak_mb"] > 1.1 * sizes[1]["job"]["peak_mb"]:
+        yield "memory grows with the corpus"
+    if "nights" in result:
+        found = result["nights"]
+        if found["unchanged"]["cpu"] > 10:
+            yield f"an unchanged night takes {found['unchanged']['cpu']} s of CPU, not 10"
+        for name, limit in (("one_folder_share", 0.10), ("scattered_share", 0.50)):
+            if found[name] > limit:
+                yield f"{name} is {found[name]}, not {limit}"
 
 
 def by_size(folder: Path, megabytes: int) -> dict[str, object]:
@@ -59,7 +85,7 @@ def by_size(folder: Path, megabytes: int) -> dict[str, object]:
     here = folder / str(megabytes)
     size, files = repeat_corpus(here / "docs", megabytes * 1_000_000)
     start_up = rechunk(here / "nothing", here / "nothing table")
-    plain = cost([sys.executable, __file__, "plain", "--plain", str(here / "docs"), str(here / "plain")])
+    plain = cost([sys.executable, __file__, PLAIN, str(here / "docs"), str(here / "plain")])
     job = rechunk(here / "docs", here / "table")
     night = rechunk(here / "docs", here / "table")
     shutil.rmtree(here)
@@ -201,4 +227,7 @@ def plain_loop(source: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == [PLAIN]:
+        plain_loop(Path(sys.argv[2]), Path(sys.argv[3]))
+    else:
+        raise SystemExit(main())

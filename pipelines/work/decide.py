@@ -10,6 +10,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -107,10 +108,8 @@ class _Deciding:
         for result in self._in_order():
             old_slim.append(self._old(result).slim(_SLIM))
             new_slim.append(shards.read(self._store, result.documents.path, columns=_SLIM))
-        for index in self._untouched():
-            counted = documents_by_source(self._untouched_states(index))
-            before.update(counted)
-            after.update(counted)
+        before.update(self._untouched_documents[1])
+        after.update(self._untouched_documents[1])
         old = pa.concat_tables(old_slim)
         new = pa.concat_tables([schemas.DOCUMENTS.empty_table().select(_SLIM), *new_slim])
         before.update(documents_by_source(old))
@@ -125,8 +124,20 @@ class _Deciding:
         )
         return judged, judged.withheld_ids(vanishing) | unreplaced(old, new, self._vanished)
 
-    def _untouched_states(self, index: int) -> pa.Table:
-        return shards.read(self._store, self._plan.old_shards[index].documents.path, columns=["source", "chunk_count"])
+    @cached_property
+    def _untouched_documents(self) -> tuple[dict[str, int], dict[str, int]]:
+        """By source, the documents of the shards that stay as they are: all of them, and those with chunks."""
+        states = pa.concat_tables(
+            [
+                schemas.DOCUMENTS.empty_table().select(["source", "chunk_count"]),
+                *(
+                    shards.read(self._store, self._plan.old_shards[index].documents.path, ["source", "chunk_count"])
+                    for kind, index in self._plan.layout
+                    if kind == "shard"
+                ),
+            ]
+        )
+        return _count(states["source"]), _count(states.filter(pc.greater(states["chunk_count"], 0))["source"])
 
     # the comparison
 
@@ -148,7 +159,7 @@ class _Deciding:
             by_reason.update(found.by_reason)
             differing = states_changed(old.states, states)
             changed_states += differing
-            sources.update(states["source"].to_pylist())
+            sources.update(_count(states["source"]))
             reusable = self._plan.old_shards[task.old_shards[0]] if self._plan.may_reuse(task) else None
             final[task.index] = Shard(
                 low=task.low,
@@ -161,8 +172,7 @@ class _Deciding:
                 if reusable is not None and differing == 0
                 else (self._put_states(states) if kept_here else result.documents),
             )
-        for index in self._untouched():
-            sources.update(self._untouched_states(index)["source"].to_pylist())
+        sources.update(self._untouched_documents[0])
         return replace(
             outcome,
             shards=tuple(
@@ -231,9 +241,6 @@ class _Deciding:
         task = self._plan.tasks[result.index]
         return OldShards(self._store, [self._plan.old_shards[i] for i in task.old_shards], task.low, task.high)
 
-    def _untouched(self) -> list[int]:
-        return [index for kind, index in self._plan.layout if kind == "shard"]
-
     def put(self, rows: pa.Table, kind: layout.Kind) -> FileEntry:
         """Write rows where the run keeps what is not published yet."""
         folder = f"{layout.attempts_folder(self._job.run_id)}/decide/{self._attempt}"
@@ -281,6 +288,10 @@ class _Parts:
     def _flush(self) -> None:
         self._entries.append(self._deciding.put(pa.concat_tables(self._waiting), self._kind))
         self._waiting, self._rows = [], 0
+
+
+def _count(values: pa.ChunkedArray) -> dict[str, int]:
+    return {each["values"]: each["counts"] for each in pc.value_counts(values).to_pylist()}
 
 
 def _concat(tables: Sequence[pa.Table]) -> pa.Table:
