@@ -98,7 +98,7 @@ class Planned(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withheld(Event):
-    """Deletions that the guard holds back, or lets pass: its message."""
+    """Deletions of one source that the guard holds back: its message."""
 
     message: str
 

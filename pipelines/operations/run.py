@@ -91,7 +91,8 @@ def _unchanged(prepared: Prepared) -> dict[str, Any]:
 
 def _tell(ended: Mapping[str, Any], emit: Sink) -> None:
     for source in ended["guard"]["sources"]:
-        emit(Withheld(message=source["message"]))
+        if source["withheld"]:
+            emit(Withheld(message=source["message"]))
     if ended["gate"]["level"] != "pass":
         emit(GateFailed(message=ended["gate"]["message"]))
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,10 +22,10 @@ from pipelines.reconcile import reconcile, settle, states_changed
 from pipelines.storage.store import Store
 from pipelines.table import layout, log, schemas, shards
 from pipelines.table.records import FileEntry, Shard
-from pipelines.table.snapshot import load
 from pipelines.work.job import Job
 from pipelines.work.old_rows import OldShards, same_rows
 from pipelines.work.results import Counts, TaskResult
+from pipelines.work.standing_failures import last_failures, next_failures, same_duplicates
 from pipelines.work.stored_plan import StoredPlan, load_decisions, load_duplicates
 
 ROWS_PER_CHANGES_FILE = 100_000
@@ -93,11 +93,18 @@ class _Deciding:
             self._plan.base is None
             or sum(outcome.by_change.values()) > 0
             or outcome.states_changed > 0
-            or not _same_duplicates(old_failures, new_failures)
+            or not same_duplicates(old_failures, new_failures)
         )
         if not changed:
             return replace(outcome, action="nothing")
         return replace(outcome, action="publish", failures=self._put(new_failures, "failures"))
+
+    def _failures(self, kept: frozenset[str]) -> tuple[pa.Table, pa.Table]:
+        """The failure rows of the next snapshot and of the last one."""
+        old = last_failures(self._store, self._plan.base)
+        found = [shards.read(self._store, each.failures.path) for each in self._in_order() if each.failures is not None]
+        gone = pa.array(sorted(set(self._vanished) - kept), pa.string())
+        return next_failures(old, found, self._duplicates, self._read_ids, gone), old
 
     # the guard
 
@@ -198,39 +205,6 @@ class _Deciding:
     def _put_states(self, states: pa.Table) -> FileEntry:
         return self.put(states, "documents")
 
-    # failures
-
-    def _failures(self, kept: frozenset[str]) -> tuple[pa.Table, pa.Table]:
-        """The failure rows of the snapshot and of the last one: this run's, and older ones that still stand."""
-        snapshot = None if self._plan.base is None else load(self._store, self._plan.base)
-        entries = () if snapshot is None else snapshot.failures
-        old = _concat([shards.read(self._store, entry.path) for entry in entries])
-        gone = pa.array(sorted(set(self._vanished) - kept), pa.string())
-        stands = old.filter(
-            pc.invert(
-                pc.or_(
-                    pc.equal(old["stage"], "id"),
-                    pc.or_(pc.is_in(old["id"], value_set=self._read_ids), pc.is_in(old["id"], value_set=gone)),
-                )
-            )
-        )
-        found = [shards.read(self._store, each.failures.path) for each in self._in_order() if each.failures is not None]
-        return _concat([stands, *found, self._duplicate_rows()]), old
-
-    def _duplicate_rows(self) -> pa.Table:
-        rows = self._duplicates
-        messages = [
-            f"the id is already that of {kept}; give one of the sources an id_prefix"
-            for kept in rows["kept_uri"].to_pylist()
-        ]
-        constant = {"position": None, "stage": "id", "error": "duplicate-id", "fail_streak": 1, "kept_chunks": 0}
-        columns = {"id": rows["id"], "uri": rows["uri"], "message": pa.array(messages, pa.string())}
-        arrays = [
-            columns[each.name] if each.name in columns else pa.array([constant[each.name]] * rows.num_rows, each.type)
-            for each in schemas.FAILURES
-        ]
-        return pa.table(arrays, schema=schemas.FAILURES)
-
     # plumbing
 
     def _in_order(self) -> Iterator[TaskResult]:
@@ -292,16 +266,3 @@ class _Parts:
 
 def _count(values: pa.ChunkedArray) -> dict[str, int]:
     return {each["values"]: each["counts"] for each in pc.value_counts(values).to_pylist()}
-
-
-def _concat(tables: Sequence[pa.Table]) -> pa.Table:
-    return pa.concat_tables([schemas.FAILURES.empty_table(), *tables])
-
-
-def _same_duplicates(old: pa.Table, new: pa.Table) -> bool:
-    return _duplicates(old) == _duplicates(new)
-
-
-def _duplicates(failures: pa.Table) -> set[tuple[Any, ...]]:
-    rows = failures.filter(pc.equal(failures["stage"], "id"))
-    return set(zip(rows["id"].to_pylist(), rows["uri"].to_pylist(), rows["message"].to_pylist(), strict=True))

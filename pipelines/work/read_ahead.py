@@ -6,9 +6,16 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from pipelines.config.addresses import protocol_of
 from pipelines.documents.failures import DocumentFailure
 from pipelines.storage.store import Store
 from pipelines.work.job import MAX_DOCUMENT_BYTES
+
+READS_IN_FLIGHT = 16
+"""Requests at a time to storage that answers in tens of milliseconds."""
+
+_NEAR = ("file", "memory")
+"""Storage where a thread costs more than waiting."""
 
 WINDOW_BYTES = 16 * 1024 * 1024
 """Bytes, as listed, that may be waiting to be chunked; one larger object waits alone."""
@@ -16,8 +23,8 @@ WINDOW_BYTES = 16 * 1024 * 1024
 
 def read_ahead(reads: Sequence[tuple[Store, str, int]]) -> Iterator[bytes | Exception]:
     """The bytes of each (store, path, listed size), in order, or what reading it raised."""
-    workers = max((getattr(store, "concurrency", 1) for store, _, _ in reads), default=1)
-    if workers <= 1:
+    workers = READS_IN_FLIGHT if any(protocol_of(store.address) not in _NEAR for store, _, _ in reads) else 1
+    if workers == 1:
         for store, path, size in reads:
             yield _read(store, path, size)
         return
