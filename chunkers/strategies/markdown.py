@@ -173,8 +173,7 @@ class _Document:
                 if options.strip_headers and each.listed:
                     begin = each.heading.end
                     drops.append(Drop(each.heading.start, begin, "heading"))
-        if spans:
-            spans[-1] = spans[-1]._replace(cut="document-end")
+        _end_with(spans, "document-end")
         return spans, drops
 
     def folds(self, opened: Sequence[Opened], number: int, begin: int, end: int, strip: bool) -> bool:
@@ -189,6 +188,12 @@ class _Document:
             and this.listed
             and (len(child.path.titles) > len(this.path.titles))
         )
+
+
+def _end_with(spans: list[Span], cut: Cut) -> None:
+    """Name the end of the last span, unless it is one that is too long."""
+    if spans and spans[-1].cut not in (cut, "oversize"):
+        spans[-1] = spans[-1]._replace(cut=cut)
 
 
 def _titled(span: Span, titles: tuple[str, ...], metadata: Mapping[str, Any]) -> Span:
@@ -237,8 +242,7 @@ class _Cutter:
         )
         if path.titles:
             spans = [_titled(span, path.titles, path.metadata) for span in spans]
-        if spans and spans[-1].cut != last:
-            spans[-1] = spans[-1]._replace(cut=last)
+        _end_with(spans, last)
         return spans
 
     def lines(self, start: int, end: int, path: Path) -> list[Span]:
@@ -254,8 +258,8 @@ class _Cutter:
                 newline = NEWLINE.search(self.text, start, end)
                 stop = newline.end() if newline else end
             made = self.cut(start, stop, path)
-            if made and stop < end:
-                made[-1] = made[-1]._replace(cut="line")
+            if stop < end:
+                _end_with(made, "line")
             spans += made
             start = max(stop, start + 1)
         return spans
