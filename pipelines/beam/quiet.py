@@ -7,8 +7,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pipelines.errors import RechunkError
-
 
 @contextmanager
 def quiet_beam() -> Iterator[None]:
@@ -31,13 +29,3 @@ def quiet_beam() -> Iterator[None]:
         logging.disable(disabled)
         beam.setLevel(level)
         root.removeHandler(handler)
-
-
-@contextmanager
-def own_errors() -> Iterator[None]:
-    """Lets the job's own errors through as they are: Beam would rebuild them, or replace them by a RuntimeError."""
-    try:
-        yield
-    except RechunkError as error:
-        error._tagged_with_step = True  # type: ignore[attr-defined]
-        raise

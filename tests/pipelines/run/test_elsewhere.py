@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipelines.config.model import Config, Gates, Limits, Output, Rule, Source, Tokens
+from pipelines.errors import TableStateError, UsageError
 from pipelines.operations.run import run
 from pipelines.records import Outcome, RunOptions
 from pipelines.storage.local import LocalStore
@@ -83,6 +84,26 @@ def test_more_workers_write_the_same_bytes(tmp_path: Path) -> None:
     corpus.change(output=Output(path=str(tmp_path / "other"), task_bytes=2000))
     corpus.run()
     assert [shard.chunks.sha256 for shard in corpus.snapshot().shards] == parallel
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_damaged_table_is_a_table_error_whoever_finds_it(tmp_path: Path, workers: int) -> None:
+    corpus = Corpus(tmp_path)
+    corpus.fill(3, paragraphs=1)
+    corpus.run()
+    (shard,) = corpus.snapshot().shards
+    (tmp_path / "table" / shard.chunks.path).write_bytes(b"PAR1 not any more PAR1")
+    corpus.write("001.txt", text(2, "more"))
+    with pytest.raises(TableStateError, match=r"part-00000-of-00001\.parquet: .*Parquet") as caught:
+        corpus.run(workers=workers)
+    assert (type(caught.value), caught.value.exit_code) == (TableStateError, 6)
+
+
+def test_workers_cannot_share_memory() -> None:
+    config = Config(name="m", sources=(Source(path="memory://none/docs"),), output=Output(path="memory://none/table"))
+    open_store("memory://none/docs").write("a.txt", b"a")
+    with pytest.raises(UsageError, match="use one worker"):
+        go(config, workers=2)
 
 
 def test_tokens_are_counted_when_the_configuration_names_a_tokenizer(tmp_path: Path) -> None:
