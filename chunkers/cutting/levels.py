@@ -21,10 +21,9 @@ from chunkers.text.lines import skip_space, trim_space
 from chunkers.text.scripts import HAN_KANA, NO_LINE_END, NO_LINE_START, inside_class
 from chunkers.text.sentences import (
     ASCII_SENTENCE_END,
-    ASCII_SENTENCE_START,
     CLAUSE_END,
-    PLAIN_END,
     SENTENCE_END,
+    SURE_ASCII_START,
     is_sentence_end,
 )
 
@@ -168,6 +167,8 @@ class _Needle:
 
     def first_start(self, low: int, high: int) -> int | None:
         at = self._text.find(self._needle, max(0, low - self._size), high)
+        if low <= at + self._size < high and "!" <= self._text[at + self._size] <= "~":
+            return at + self._size
         while at >= 0:
             start = skip_space(self._text, at, high)
             if start >= high:
@@ -283,32 +284,23 @@ class _Scanned:
 class _Sentences(_Scanned):
     """Sentence ends, most of which one look at the letters around tells for sure."""
 
-    __slots__ = ("_spaced",)
+    __slots__ = ("_ascii",)
 
     def __init__(self, text: str) -> None:
-        plain = text.isascii()
+        self._ascii = text.isascii()
         super().__init__(
-            text, ASCII_SENTENCE_END if plain else SENTENCE_END, "sentence", accept=is_sentence_end, width=192
+            text, ASCII_SENTENCE_END if self._ascii else SENTENCE_END, "sentence", accept=is_sentence_end, width=192
         )
-        self._spaced = ASCII_SENTENCE_START if plain else None
 
     def first_start(self, low: int, high: int) -> int | None:
-        if self._spaced is None:
+        if not self._ascii:
             return super().first_start(low, high)
-        text, search = self._text, self._spaced.search
-        found = search(text, self._lead(low), high)
+        found = SURE_ASCII_START.search(self._text, low - 4 if low > 4 else 0, high)
         while found is not None:
             start = found.end()
-            if start >= high:
-                return None
             if start >= low:
-                ender = found.start()
-                if ender >= 5 and PLAIN_END.match(text, ender - 5):
-                    return start
-                whole = self._pattern.match(text, ender)
-                if whole is not None and is_sentence_end(text, whole):
-                    return start
-            found = search(text, start, high)
+                return start
+            found = SURE_ASCII_START.search(self._text, start, high)
         return None
 
 

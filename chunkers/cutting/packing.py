@@ -94,7 +94,7 @@ class Packer:
         self.text, self.ladder, self.limit, self.trim = text, ladder, limit, trim
         self.overlap, self.context_at, self.overlap_floor, self.avoid = overlap, context_at, overlap_floor, avoid
         self.end = trim_space(text, 0, end) if trim.strip else end
-        self.bound: dict[Level, BoundLevel] = {}
+        self.bound: dict[int, BoundLevel] = {}  # by identity: ladders outlive the packing
         self.ruler: Ruler | None = None
         self.spans: list[Span] = []
         self.drops: list[Drop] = []
@@ -289,9 +289,9 @@ class Packer:
 
     def level(self, level: Level) -> BoundLevel:
         """`level` in this text, bound when it is first asked for."""
-        bound = self.bound.get(level)
+        bound = self.bound.get(id(level))
         if bound is None:
-            bound = self.bound[level] = level.bind(self.text)
+            bound = self.bound[id(level)] = level.bind(self.text)
         return bound
 
     def _overlap_ruler(self, overlap: Overlap) -> Ruler:

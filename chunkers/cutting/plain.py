@@ -12,7 +12,7 @@ from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim, pack
 from chunkers.records import NOTHING, Cut, Drop, Span
 from chunkers.text.graphemes import floor_edge, is_edge
 from chunkers.text.lines import skip_space, trim_space
-from chunkers.text.sentences import ASCII_SENTENCE_START, PLAIN_END, SENTENCE_END, is_sentence_end
+from chunkers.text.sentences import SURE_ASCII_START
 
 _new = tuple.__new__  # a third of the time of Span(…)
 
@@ -45,13 +45,12 @@ class _PlainPacker(Packer):
         overlap = self.overlap
         back = overlap.most if overlap is not None else 0
         self.levels: list[BoundLevel] = [self.level(self.ladder[0])]
-        self.atoms: list[BoundLevel] = [self.level(atom) for atom in overlap.atoms] if overlap is not None else []
+        self.atoms: list[BoundLevel] = []
         paragraphs = isinstance(self.ladder[0], BlankLine) and "\r" not in text
         self.blank_lines = self.levels[0] if paragraphs else None
         self.prose = overlap is not None and isinstance(overlap.atoms[0], Sentence) and text.isascii()
         rfind, find, append, tabs = text.rfind, text.find, spans.append, "\t" in text
-        search, plain_end = ASCII_SENTENCE_START.search, PLAIN_END.match
-        prose, begin = self.prose, position
+        prose, begin, search = self.prose, position, SURE_ASCII_START.search
         while True:
             # The next chunk runs from `begin`, repeats the text before `position`, and is new from there.
             high = begin + most
@@ -81,19 +80,19 @@ class _PlainPacker(Packer):
                 return spans, self.drops
             begin = position
             if back:
-                last = spans[-1]
-                stop = last[1]
-                floor = max(stop - back, last[0] + 1, position - most)
+                first, stop = spans[-1][:2]
+                floor = stop - back
+                if floor <= first or floor < position - most:
+                    floor = max(first + 1, position - most)
+                tried = 0
                 if prose:
-                    found = None if text[floor - 1] <= " " else search(text, floor - 4 if floor > 4 else 0, stop)
-                    if found is not None:
-                        start, ender = found.end(), found.start()
-                        if floor <= start < stop and ender >= 5 and plain_end(text, ender - 5):
-                            begin = start
-                            continue
-                        begin = self._plain_overlap_start(position, floor)
+                    found = search(text, floor - 4 if floor > 4 else 0, stop)
+                    if found is None:
+                        tried = 1
+                    elif (start := found.end()) >= floor:
+                        begin = start
                         continue
-                begin = self._plain_overlap_start(position, floor)
+                begin = self._plain_overlap_start(position, floor, tried)
 
     def _next_plain(self, begin: int, position: int, high: int) -> int:
         """Cut one chunk from `begin`; 0 where the general way has to decide."""
@@ -131,9 +130,11 @@ class _PlainPacker(Packer):
             high = skip_space(self.text, high, self.end)
         return any(level.last(low, high) is not None for level in self.levels[:rung])
 
-    def _plain_overlap_start(self, position: int, floor: int) -> int:
+    def _plain_overlap_start(self, position: int, floor: int, tried: int) -> int:
         text, previous = self.text, self.spans[-1]
-        for level in self.atoms:
+        if not self.atoms and self.overlap is not None:
+            self.atoms = [self.level(atom) for atom in self.overlap.atoms]
+        for level in self.atoms[tried:]:
             begin = level.first_start(floor, previous[1])
             if begin is not None:
                 return begin if "!" <= text[begin] <= "~" else self.overlap_start(position)

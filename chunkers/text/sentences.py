@@ -19,11 +19,6 @@ SENTENCE_END = re.compile(f"[.!?;\u037e{FULL_STOPS}][.!?…{FULL_STOPS}]*(?: ?[�
 """A possible sentence end; `is_sentence_end` tells whether it is one."""
 ASCII_SENTENCE_END = re.compile(f"[.!?](?<![.!?]{{2}})[.!?]*+[{inside_class(')]}')}\"']*+(?=\\s)")
 """The same for text that is all ASCII: it starts with a plain set, so the search is several times faster."""
-ASCII_SENTENCE_START = re.compile(r"[.!?](?<![.!?]{2})[.!?]*+[)\]}\"']*+\s+")
-"""The same, through to where the next sentence starts."""
-
-PLAIN_END = re.compile(r"[a-z]{5}(?<!pprox)[.!?]\s+[A-Z]")
-"""Matched five characters before a mark: surely a sentence end. The common case, without asking `is_sentence_end`."""
 CLAUSE_END = re.compile(f"[，；：、､،؛…‥—][，；：、､،؛…‥—{_CLOSE}]*|[,;:–][{_CLOSE}]*(?=\\s)")
 
 _ABBREVIATIONS = frozenset(
@@ -32,6 +27,17 @@ _ABBREVIATIONS = frozenset(
     art abs nr bd bzw z.b d.h u.a usw hr fr str ggf inkl vgl mme mlle m sra dña ud uds ст г гг т д т.е т.к ул стр рис
     डॉ श्री""".split()
 )
+_BY_LENGTH = [
+    "|".join(sorted(each for each in _ABBREVIATIONS if each.isascii() and each.isalpha() and len(each) == size))
+    for size in range(2, 8)
+]
+SURE_ASCII_START = re.compile(
+    r"[.!?](?<=[a-z]{2}.)"
+    + "".join(f"(?<!\\b(?i:{each}).)" for each in _BY_LENGTH if each)
+    + r"[)\]}\"']*+\s+(?=[A-Z0-9#*_<>|/=+&@~^$%\\-])"
+)
+"""From a mark that surely ends a sentence to where the next one starts, in text that is all ASCII. Starts with a plain
+set and asks nothing but what stands around: an overlap is looked for in every chunk (benchmarks/strategies.py)."""
 _WORD_BEFORE = re.compile(r"[\w.]*$")
 _NEXT = re.compile(r"\s*([" + _OPEN + r"\"'¿¡]*)(\S?)(\S?)")
 _PARENTHESIS = re.compile(r"[（(][^（()）\n]{0,200}[。！？.!?][)）]")
@@ -45,8 +51,6 @@ _HORIZON = 400
 def is_sentence_end(text: str, found: re.Match[str]) -> bool:
     """Whether a match of `SENTENCE_END` in `text` ends a sentence there."""
     start, end = found.span()
-    if start >= 5 and PLAIN_END.match(text, start - 5):
-        return True
     if text[start] in ";\u037e" and not ("\u0370" <= text[start - 1] <= "\u03ff" and text[end : end + 1].isspace()):
         return False
     following = _NEXT.match(text, end)
