@@ -67,6 +67,7 @@ class _Read(NamedTuple):
     source: int
     rule: int
     fingerprint: str
+    reason: str
     old: int | None
 
 
@@ -105,11 +106,11 @@ class _Attempt:
         # (not pc.indices_nonzero: it crashes on a column without chunks, which an empty table has)
         rows = np.flatnonzero(pc.equal(self._documents["action"], "read").to_numpy())
         chosen = self._documents.take(pa.array(rows))
-        names = ("id", "path", "uri", "size", "source", "rule", "fingerprint")
+        names = ("id", "path", "uri", "size", "source", "rule", "fingerprint", "reason")
         columns = [chosen[name].to_pylist() for name in names]
         old = self._old.state_rows
-        for row, id_, path, uri, size, source, rule, fingerprint in zip(rows.tolist(), *columns, strict=True):
-            yield _Read(row, id_, path, uri, size, source, rule, fingerprint, old.get(id_))
+        for row, id_, path, uri, size, source, rule, fingerprint, reason in zip(rows.tolist(), *columns, strict=True):
+            yield _Read(row, id_, path, uri, size, source, rule, fingerprint, reason, old.get(id_))
 
     # one document
 
@@ -121,7 +122,7 @@ class _Attempt:
                 raise content
             self._counts.bytes_read[source.path] += len(content)
             digest = sha256(content).hexdigest()
-            if read.old is not None and self._old.is_made_of(read.old, digest, read.fingerprint):
+            if self._is_known(read, digest):
                 self._confirm(read)
                 return
             stage = "decode"
@@ -157,6 +158,12 @@ class _Attempt:
         self._read_rows.append(read.row)
         self._states.append(
             Result(encoding_name, confidence, digest, chunked.strategy, chunked.chunks, b"", status, None, 0)
+        )
+
+    def _is_known(self, read: _Read, digest: str) -> bool:
+        """Whether chunking the document would give the rows it has. A full run does not take that on trust."""
+        return (
+            read.old is not None and read.reason != "full" and self._old.is_made_of(read.old, digest, read.fingerprint)
         )
 
     def _confirm(self, read: _Read) -> None:

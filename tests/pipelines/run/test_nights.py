@@ -190,6 +190,14 @@ def test_same_bytes_with_a_new_time_commit_state_only(corpus: Corpus) -> None:
     assert corpus.run().committed is False
 
 
+def test_full_run_chunks_everything_again_and_commits_only_what_differs(corpus: Corpus) -> None:
+    corpus.fill(3, paragraphs=1)
+    corpus.run()
+    outcome = corpus.run(full=True)
+    assert (outcome.exit_code, outcome.committed) == (0, False)
+    assert corpus.counts(outcome) == {"listed": 3, "chunked": 3}
+
+
 def test_changed_rule_chunks_its_documents_only(corpus: Corpus) -> None:
     corpus.write("law/a.txt", text(4))
     corpus.write("notes/b.txt", text(4))
