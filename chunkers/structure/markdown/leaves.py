@@ -50,6 +50,21 @@ def opens_table(header: str, delimiter: str) -> bool:
     return 0 < columns == bars + 1 - outer and header != "|"
 
 
+def fence_ends(text: str, mark: int, length: int) -> tuple[int, int, int]:
+    """Of the top-level fence whose `length` marks start at `mark`: where its body starts, its closer, what follows.
+
+    All three are line starts. One that is never closed reaches to the end of the text, and so does its body.
+    """
+    body = text.index("\n", mark) + 1
+    position = body - 1
+    close = patterns.FENCE_CLOSE[text[mark]]
+    while match := close.search(text, position):
+        if match.end(1) - match.start(1) >= length:
+            return body, match.start() + 1, match.end() + 1
+        position = match.end()
+    return body, len(text), len(text)
+
+
 def definition_end(text: str, start: int, limit: int | None = None) -> int:
     """Where the link definition that starts at `start` (its `[`) ends, as the start of the next line; -1: it is none.
 

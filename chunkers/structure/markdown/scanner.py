@@ -30,7 +30,11 @@ def scan(text: str, *, dialect: Dialect = "commonmark", start: int = 0, items: b
     """
     if not text:
         return []
-    return _Scanner(normalise(text), len(text), dialect == "mdx", items).run(start)
+    scanner = Scanner(normalise(text), dialect, items)
+    scanner.enter(start)
+    scanner.advance(len(text) + 1)
+    clip(scanner.blocks, len(text))
+    return scanner.blocks
 
 
 def list_items(text: str, lists: Iterable[Block], *, dialect: Dialect = "commonmark") -> list[Block]:
@@ -52,44 +56,66 @@ def normalise(text: str) -> str:
     return text if text.endswith("\n") else text + "\n"
 
 
-class _Scanner:
+def clip(blocks: list[Block], size: int) -> None:
+    """Keep blocks within the first `size` characters: a text that lacks its last line end was read with one."""
+    index = len(blocks) - 1
+    while index >= 0 and (blocks[index].end > size or blocks[index].depth):
+        block = blocks[index]
+        if block.end > size:
+            blocks[index] = block._replace(end=size, body=min(block.body, size), tail=min(block.tail, size))
+        index -= 1
+
+
+class Scanner:
+    """Reads one normalised text into `blocks`, from `enter` on and as far as `advance` is told.
+
+    Everything before `done` belongs to finished blocks; text between `done` and `match` is paragraphs.
+    """
+
     __slots__ = (
         "blocks",
         "containers",
+        "done",
         "is_mdx",
         "items",
         "jump",
         "line",
+        "match",
         "no_math_from",
         "quote_run",
-        "size",
         "text",
         "tried_expressions",
     )
 
-    def __init__(self, text: str, size: int, is_mdx: bool, items: bool) -> None:
+    def __init__(self, text: str, dialect: Dialect, items: bool) -> None:
         self.text = text
-        self.size = size
-        self.is_mdx = is_mdx
+        self.is_mdx = is_mdx = dialect == "mdx"
         self.blocks: list[Block] = []
         self.containers = ContainerScanner(text, self.blocks, is_mdx)
         self.items = items
         self.quote_run = (patterns.MDX_QUOTE_RUN if is_mdx else patterns.QUOTE_RUN).match
-        self.line = patterns.MDX_LINE if is_mdx else patterns.LINE
-        self.jump = patterns.MDX_JUMP if is_mdx else patterns.JUMP
+        self.line = (patterns.MDX_LINE if is_mdx else patterns.LINE).match
+        self.jump = (patterns.MDX_JUMP if is_mdx else patterns.JUMP).search
         self.no_math_from = len(text)
         self.tried_expressions = mdx.Balance(text)
+        self.done = 0
+        self.match: re.Match[str] | None = None
 
-    def run(self, start: int) -> list[Block]:
-        text, blocks = self.text, self.blocks
-        search = self.jump.search
-        # Everything before `done` belongs to finished blocks; text between `done` and a match is paragraphs.
-        done = start
-        match = self.line.match(text, start) or search(text, start)
+    def enter(self, start: int) -> None:
+        """Go to a line in front of which no block is open."""
+        self.done = start
+        self.match = self.line(self.text, start) or self.jump(self.text, start)
+
+    def advance(self, stop: int) -> None:
+        """Read all blocks that show in front of `stop`: a heading with its underline, a table with the row below."""
+        text, blocks, search = self.text, self.blocks, self.jump
+        match, done = self.match, self.done
         while match is not None:
             line = match.start()
             if text[line] == "\n":
                 line += 1
+            if line >= stop:
+                break
             kind = match.lastgroup
             mark = match.end() if kind is None else match.start(kind)
             if kind == "h":
@@ -104,20 +130,7 @@ class _Scanner:
                 match = search(text, end - 1)
             else:
                 match = search(text, mark)
-        return self.clipped()
-
-    def clipped(self) -> list[Block]:
-        """The blocks within the text that was given, which may lack the last line end."""
-        blocks, size = self.blocks, self.size
-        if len(self.text) > size:
-            index = len(blocks) - 1
-            while index >= 0 and (blocks[index].end > size or blocks[index].depth):
-                block = blocks[index]
-                blocks[index] = block._replace(
-                    end=min(block.end, size), body=min(block.body, size), tail=min(block.tail, size)
-                )
-                index -= 1
-        return blocks
+        self.match, self.done = match, done
 
     def block(self, kind: str, line: int, mark: int, match: re.Match[str], done: int) -> int:
         """Read the block that starts at `line`; its end, or `line` if the line is paragraph text after all."""
@@ -156,16 +169,7 @@ class _Scanner:
         return line
 
     def fence(self, line: int, mark: int, length: int) -> int:
-        text = self.text
-        body = text.index("\n", mark) + 1
-        position = body - 1
-        close = patterns.FENCE_CLOSE[text[mark]]
-        tail = end = len(text)
-        while match := close.search(text, position):
-            if match.end(1) - match.start(1) >= length:
-                tail, end = match.start() + 1, match.end() + 1
-                break
-            position = match.end()
+        body, tail, end = leaves.fence_ends(self.text, mark, length)
         self.blocks.append(Block("fence", line, end, 0, body, tail))
         return end
 
