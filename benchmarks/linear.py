@@ -23,8 +23,8 @@ from chunkers import build, strategy_kinds
 from tests.laws.pathological import PATHOLOGICAL
 
 STEEPEST = 6.0
-SMALLEST, LARGEST = 6_000, 400_000
-WORTH_TIMING = 0.03
+SIZE = 50_000
+WORTH_TIMING = 0.05
 LONGEST = 20.0
 OPTIONS: dict[str, tuple[Mapping[str, Any], ...]] = {
     "token": ({}, {"max_size": 20, "overlap": 5}),
@@ -39,30 +39,36 @@ NOT_HERE = frozenset({"custom", "semantic", "pages"})
 
 
 def measure(strategy: str, options: Mapping[str, Any], name: str, rounds: int) -> dict[str, Any]:
-    """The ratio for one input, at the first n (doubling) that takes long enough to time."""
+    """The ratio for one input, each size repeated until it takes long enough to time."""
     make, split = PATHOLOGICAL[name], build(strategy, **options).split
-    n, small = SMALLEST, 0.0
-    while n <= LARGEST:
-        document = make(n)
-        small = fastest(lambda: split(document), rounds)  # noqa: B023 (called at once)
-        if small >= WORTH_TIMING or n * 2 > LARGEST:
-            break
-        n *= 2
-    document = make(4 * n)
-    large = fastest(lambda: split(document), rounds)
+    document = make(SIZE)
+    small = seconds_each(lambda: split(document), rounds)
+    document = make(4 * SIZE)
+    large = seconds_each(lambda: split(document), rounds)
     return {
         "strategy": strategy,
         "options": dict(options),
         "input": name,
-        "n": n,
-        "cpu_n": round(small, 4),
-        "cpu_4n": round(large, 4),
-        "ratio": round(large / max(small, 1e-9), 2),
+        "n": SIZE,
+        "cpu_n": round(small, 6),
+        "cpu_4n": round(large, 6),
+        "ratio": round(large / small, 2),
     }
 
 
-def fastest(work: Callable[[], object], rounds: int) -> float:
-    return min(cpu(lambda: within(LONGEST, work)) for _ in range(rounds))
+def seconds_each(work: Callable[[], object], rounds: int) -> float:
+    """CPU seconds of one call: the fastest round of as many calls as it takes to fill `WORTH_TIMING`."""
+    within(LONGEST, work)
+    calls, spent = 1, cpu(work)
+    while spent < WORTH_TIMING:
+        calls *= 4
+        spent = cpu(lambda: repeat(work, calls))  # noqa: B023 (called at once)
+    return min([spent, *(cpu(lambda: repeat(work, calls)) for _ in range(rounds - 1))]) / calls
+
+
+def repeat(work: Callable[[], object], calls: int) -> None:
+    for _ in range(calls):
+        work()
 
 
 def within(seconds: float, work: Callable[[], object]) -> None:
