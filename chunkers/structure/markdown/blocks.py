@@ -44,3 +44,12 @@ class Block(NamedTuple):
     def splits(self) -> bool:
         """Whether this is a heading that opens a section: one inside a container does not."""
         return self.kind == "heading" and self.depth == 0
+
+
+class Heading(NamedTuple):
+    """A heading that opens a section: the lines `start` to `end`, its level (1 is outermost) and title."""
+
+    start: int
+    end: int
+    level: int
+    title: str

@@ -41,6 +41,26 @@ LINE = re.compile(rf"{_INDENTED}|\ {{0,3}}(?:{_STARTS})", re.VERBOSE)
 JUMP = re.compile(rf"\n(?:\ {{0,3}}(?:{_STARTS})|{_INDENTED})", re.VERBOSE)
 """The next line that may be more than paragraph text. Starts with a literal, so the search between is a memchr."""
 
+# What decides where headings are (see `outline`). In the first column: ATX headings, fences, tags, underlines, math and
+# ":::" containers; the same indented by one to three columns; fences inside containers. Alternatives start with a
+# character and there are no groups, so that other lines are passed by quickly: what was found, its character tells.
+_CONTAINED_FENCE = r"(?:[ \t>*+\-0-9.)]|\[\^[^\] \n]++\]:)*+(?:`{3}|~{3})"
+_OUTLINE = rf"""
+    \#\#{{0,5}}+(?=[ \t\n])
+  | `{{3,}}+(?=[^`\n]*\n)
+  | ~{{3,}}+
+  | <[A-Za-z/!?]
+  | ==*+(?=[ \t]*\n)
+  | -(?:-*+(?=[ \t]*\n)|{_CONTAINED_FENCE})
+  | \ (?:\ {{0,2}}(?:\#{{1,6}}+[ \t\n]|`{{3}}|~{{3}}|<[A-Za-z/!?]|(?:=++|-++)[ \t]*\n|\$\$|:::)|{_CONTAINED_FENCE})
+  | [\t>*+0-9]{_CONTAINED_FENCE}
+  | \[\^[^\] \n]++\]:{_CONTAINED_FENCE}
+  | \$\$
+  | :::
+"""
+OUTLINE_LINE = re.compile(_OUTLINE, re.VERBOSE)
+OUTLINE_JUMP = re.compile(rf"\n(?:{_OUTLINE})", re.VERBOSE)
+
 MDX_START = re.compile(_MDX_STARTS, re.VERBOSE)
 MDX_LINE = re.compile(rf"[ \t]*+(?:{_MDX_STARTS})", re.VERBOSE)
 MDX_JUMP = re.compile(rf"\n[ \t]*+(?:{_MDX_STARTS})", re.VERBOSE)

@@ -1,0 +1,102 @@
+"""The headings of a Markdown document, found without reading the blocks between them.
+
+A line that starts with `#` in its first column is a heading wherever it stands, unless a fence, an HTML block, math or
+a `:::` container of document level holds it: everything else ends in front of it. So only the lines that open these
+are looked for. A line whose meaning depends on what is around it (one that is indented, one that may underline a
+paragraph) is left to the scanner, from the nearest line above in front of which nothing can be open.
+"""
+
+from __future__ import annotations
+
+from chunkers.structure.markdown import leaves, patterns
+from chunkers.structure.markdown.blocks import Heading
+from chunkers.structure.markdown.scanner import Scanner
+
+_new = tuple.__new__  # a third of the time of Heading(…)
+
+
+def read_outline(text: str, start: int) -> tuple[list[Heading], bool]:
+    """The headings of document level from the line `start` on, and whether some code fence is never closed.
+
+    `text` is normalised, its dialect CommonMark. They are those of `scanner.scan`; linear in the length of the text.
+    """
+    return _Outliner(text).run(start)
+
+
+class _Outliner:
+    __slots__ = ("decided", "headings", "open_fence", "scanner", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.headings: list[Heading] = []
+        self.open_fence = False
+        self.scanner: Scanner | None = None
+        self.decided = 0  # up to here the scanner has read
+
+    def run(self, start: int) -> tuple[list[Heading], bool]:
+        text, headings = self.text, self.headings
+        search, find = patterns.OUTLINE_JUMP.search, text.find
+        # In front of `done` no block is open. Between there and a match is text, or containers that hide nothing.
+        done = start
+        match = patterns.OUTLINE_LINE.match(text, start) or search(text, start)
+        while match is not None:
+            line = match.start()
+            if text[line] == "\n":
+                line += 1
+            character = text[line]
+            end = line
+            if character == "#":
+                mark = match.end()
+                end = find("\n", mark) + 1
+                title = text[mark:end].strip(" \t\r\n")
+                if title.endswith("#"):
+                    title = leaves.heading_title(title)
+                headings.append(_new(Heading, (line, end, mark - line, title)))
+            elif character == "`" or character == "~":
+                _, tail, end = leaves.fence_ends(text, line, match.end() - line)
+                self.open_fence |= tail == end
+            else:
+                in_paragraph = line > done and text[line - 2] != "\n"
+                html = leaves.html_kind(text, line, interrupts=in_paragraph) if character == "<" else ""
+                if html:
+                    end = leaves.html_end(text, line, html)
+                elif in_paragraph if text[match.end() - 1] in "=-" else character != "<" or (
+                    in_paragraph and patterns.TAG_LINE.match(text, line)
+                ):
+                    end = self.scan(self.clean_line(done, line), line)
+            if end > line:
+                done = end
+                match = search(text, end - 1)
+            else:
+                match = search(text, line)
+        return headings, self.open_fence
+
+    def clean_line(self, done: int, line: int) -> int:
+        """A line above `line`, behind what was read, in front of which no block is open; -1 if the scanner can go on.
+
+        Such is one that starts in the first column behind an empty line.
+        """
+        text = self.text
+        above = max(done, self.decided)
+        blank = text.rfind("\n\n", above, line)
+        while blank >= 0 and text[blank + 2] in " \t\n":
+            blank = text.rfind("\n\n", above, blank + 1)
+        return blank + 2 if blank >= 0 else done if done >= self.decided else -1
+
+    def scan(self, start: int, line: int) -> int:
+        """Read blocks from `start` up to the one that `line` is in; its end, or `line` if it is paragraph text."""
+        scanner = self.scanner
+        if scanner is None:
+            scanner = self.scanner = Scanner(self.text, "commonmark", items=False)
+        if start >= 0:
+            scanner.enter(start)
+        scanner.blocks.clear()
+        scanner.advance(line + 1)
+        self.decided = line + 1
+        for block in scanner.blocks:
+            if block.kind == "heading":
+                if block.depth == 0:
+                    self.headings.append(Heading(block.start, block.end, block.level, block.title))
+            elif block.kind == "fence":
+                self.open_fence |= block.tail == block.end
+        return max(scanner.done, line)
