@@ -22,8 +22,9 @@ from chunkers.text.scripts import HAN_KANA, NO_LINE_END, NO_LINE_START, inside_c
 from chunkers.text.sentences import (
     ASCII_SENTENCE_END,
     CLAUSE_END,
+    OTHER_STOPS,
     SENTENCE_END,
-    SURE_ASCII_START,
+    first_easy_start,
     is_sentence_end,
 )
 
@@ -104,7 +105,7 @@ class Sentence:
     """The end of a sentence, in all scripts."""
 
     def bind(self, text: str) -> BoundLevel:
-        return _Sentences(text)
+        return Sentences(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,27 +282,28 @@ class _Scanned:
         return self._pattern.finditer(text, begin, min(len(text), stop + self._SLACK))
 
 
-class _Sentences(_Scanned):
+class Sentences(_Scanned):
     """Sentence ends, most of which one look at the letters around tells for sure."""
 
-    __slots__ = ("_ascii",)
+    __slots__ = ("_other_stops",)
 
     def __init__(self, text: str) -> None:
-        self._ascii = text.isascii()
-        super().__init__(
-            text, ASCII_SENTENCE_END if self._ascii else SENTENCE_END, "sentence", accept=is_sentence_end, width=192
-        )
+        pattern = ASCII_SENTENCE_END if text.isascii() else SENTENCE_END
+        super().__init__(text, pattern, "sentence", accept=is_sentence_end, width=192)
+        self._other_stops: bool | None = None
 
     def first_start(self, low: int, high: int) -> int | None:
-        if not self._ascii:
-            return super().first_start(low, high)
-        found = SURE_ASCII_START.search(self._text, low - 4 if low > 4 else 0, high)
-        while found is not None:
-            start = found.end()
-            if start >= low:
-                return start
-            found = SURE_ASCII_START.search(self._text, start, high)
-        return None
+        start = first_easy_start(self._text, low, high)
+        if start >= 0:
+            return start
+        return super().first_start(low, high) if self.has_other_stops else None
+
+    @property
+    def has_other_stops(self) -> bool:
+        """Whether the text has full stops that `first_easy_start` does not know; looked up when it first matters."""
+        if self._other_stops is None:
+            self._other_stops = any(mark in self._text for mark in OTHER_STOPS)
+        return self._other_stops
 
 
 class _Graphemes:

@@ -268,7 +268,7 @@ class Packer:
         start = skip_space(text, position, end)
         if self.trim.keep_indent and start < end:
             return max(position, line_start(text, start, position))
-        if start > position and start < end and not is_edge(text, start, floor):
+        if position < start < end and not "!" <= text[start] <= "~" and not is_edge(text, start, floor):
             return floor_edge(text, start, floor)
         return start
 

@@ -6,13 +6,13 @@ each other. What is saved is calls: a text in paragraphs takes a sixth of the ti
 
 from __future__ import annotations
 
-from chunkers.cutting.levels import BlankLine, BoundLevel, Ladder, Sentence
+from chunkers.cutting.levels import BlankLine, BoundLevel, Ladder, Sentence, Sentences
 from chunkers.cutting.limits import Limit
 from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim, pack
 from chunkers.records import NOTHING, Cut, Drop, Span
 from chunkers.text.graphemes import floor_edge, is_edge
 from chunkers.text.lines import skip_space, trim_space
-from chunkers.text.sentences import SURE_ASCII_START
+from chunkers.text.sentences import first_easy_start
 
 _new = tuple.__new__  # a third of the time of Span(…)
 
@@ -48,9 +48,9 @@ class _PlainPacker(Packer):
         self.atoms: list[BoundLevel] = []
         paragraphs = isinstance(self.ladder[0], BlankLine) and "\r" not in text
         self.blank_lines = self.levels[0] if paragraphs else None
-        self.prose = overlap is not None and isinstance(overlap.atoms[0], Sentence) and text.isascii()
+        self.prose = overlap is not None and isinstance(overlap.atoms[0], Sentence)
         rfind, find, append, tabs = text.rfind, text.find, spans.append, "\t" in text
-        prose, begin, search = self.prose, position, SURE_ASCII_START.search
+        prose, begin = self.prose, position
         while True:
             # The next chunk runs from `begin`, repeats the text before `position`, and is new from there.
             high = begin + most
@@ -60,22 +60,21 @@ class _PlainPacker(Packer):
                     return spans, self.drops
                 position = self.last_chunk(begin, position, "")
             else:
-                stop = rfind("\n\n", position + 1, high + 2) if paragraphs and high > position else -1
-                if (
-                    stop < 0
-                    or text[high].isspace()
-                    or text[stop - 1].isspace()
-                    or find(" \n", stop, high) >= 0
-                    or (tabs and find("\t\n", stop, high) >= 0)
-                ):
-                    position = self._next_plain(begin, position, high) or self.next(position)
+                reach = skip_space(text, high, end) if text[high].isspace() else high
+                stop = rfind("\n\n", position + 1, reach + 2) if paragraphs and high > position else -1
+                if stop < 0 or find(" \n", stop, reach) >= 0 or (tabs and find("\t\n", stop, reach) >= 0):
+                    position = self._next_plain(begin, position, high, reach) or self.next(position)
                 else:
-                    repeated = spans[-1][1] - begin if begin < position else 0
-                    append(_new(Span, (begin, stop, "blank-line", (), "", None, repeated, NOTHING, None)))
-                    self.rung = 0
-                    position = stop + 2
-                    if not "!" <= text[position] <= "~":
-                        position = self.inner_start(position, stop)
+                    start = stop + 2
+                    if text[stop - 1].isspace():
+                        stop = trim_space(text, position, stop)
+                    if not "!" <= text[stop - 1] <= "~" and not is_edge(text, stop, begin):
+                        position = self.next(position)
+                    else:
+                        repeated = spans[-1][1] - begin if begin < position else 0
+                        append(_new(Span, (begin, stop, "blank-line", (), "", None, repeated, NOTHING, None)))
+                        self.rung = 0
+                        position = start if "!" <= text[start] <= "~" else self.inner_start(start, stop)
             if position >= end:
                 return spans, self.drops
             begin = position
@@ -84,22 +83,16 @@ class _PlainPacker(Packer):
                 floor = stop - back
                 if floor <= first or floor < position - most:
                     floor = max(first + 1, position - most)
-                tried = 0
-                if prose:
-                    found = search(text, floor - 4 if floor > 4 else 0, stop)
-                    if found is None:
-                        tried = 1
-                    elif (start := found.end()) >= floor:
-                        begin = start
-                        continue
-                begin = self._plain_overlap_start(position, floor, tried)
+                if prose and (start := first_easy_start(text, floor, stop)) >= 0:
+                    begin = start
+                else:
+                    begin = self._plain_overlap_start(position, floor)
 
-    def _next_plain(self, begin: int, position: int, high: int) -> int:
+    def _next_plain(self, begin: int, position: int, high: int, reach: int) -> int:
         """Cut one chunk from `begin`; 0 where the general way has to decide."""
         text, levels = self.text, self.levels
         if high <= position:
             return 0
-        reach = skip_space(text, high, self.end) if text[high].isspace() else high
         rung = 0
         while (gap := levels[rung].last(position, reach)) is None:
             rung += 1
@@ -130,11 +123,14 @@ class _PlainPacker(Packer):
             high = skip_space(self.text, high, self.end)
         return any(level.last(low, high) is not None for level in self.levels[:rung])
 
-    def _plain_overlap_start(self, position: int, floor: int, tried: int) -> int:
+    def _plain_overlap_start(self, position: int, floor: int) -> int:
         text, previous = self.text, self.spans[-1]
         if not self.atoms and self.overlap is not None:
             self.atoms = [self.level(atom) for atom in self.overlap.atoms]
-        for level in self.atoms[tried:]:
+        # A sentence that starts easily was looked for already.
+        sentences = self.atoms[0]
+        tried = self.prose and isinstance(sentences, Sentences) and not sentences.has_other_stops
+        for level in self.atoms[1:] if tried else self.atoms:
             begin = level.first_start(floor, previous[1])
             if begin is not None:
                 return begin if "!" <= text[begin] <= "~" else self.overlap_start(position)

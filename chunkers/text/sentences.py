@@ -13,6 +13,9 @@ from chunkers.text.scripts import CLOSERS, HAN_KANA, HANGUL, OPENERS, inside_cla
 FULL_STOPS = "。！？｡．।॥۔؟։።፧។៕။།༎꘏‼⁇⁈⁉"
 """Enders that need nothing behind them."""
 
+OTHER_STOPS = "।॥۔؟։።។။།"
+"""Full stops of scripts that are neither Latin, Cyrillic or Greek nor Chinese or Japanese."""
+
 _CLOSE = inside_class(CLOSERS)
 _OPEN = inside_class(OPENERS)
 SENTENCE_END = re.compile(f"[.!?;\u037e{FULL_STOPS}][.!?…{FULL_STOPS}]*(?: ?[»›](?!\\w)|[{_CLOSE}])*")
@@ -27,17 +30,6 @@ _ABBREVIATIONS = frozenset(
     art abs nr bd bzw z.b d.h u.a usw hr fr str ggf inkl vgl mme mlle m sra dña ud uds ст г гг т д т.е т.к ул стр рис
     डॉ श्री""".split()
 )
-_BY_LENGTH = [
-    "|".join(sorted(each for each in _ABBREVIATIONS if each.isascii() and each.isalpha() and len(each) == size))
-    for size in range(2, 8)
-]
-SURE_ASCII_START = re.compile(
-    r"[.!?](?<=[a-z]{2}.)"
-    + "".join(f"(?<!\\b(?i:{each}).)" for each in _BY_LENGTH if each)
-    + r"[)\]}\"']*+\s+(?=[A-Z0-9#*_<>|/=+&@~^$%\\-])"
-)
-"""From a mark that surely ends a sentence to where the next one starts, in text that is all ASCII. Starts with a plain
-set and asks nothing but what stands around: an overlap is looked for in every chunk (benchmarks/strategies.py)."""
 _WORD_BEFORE = re.compile(r"[\w.]*$")
 _NEXT = re.compile(r"\s*([" + _OPEN + r"\"'¿¡]*)(\S?)(\S?)")
 _PARENTHESIS = re.compile(r"[（(][^（()）\n]{0,200}[。！？.!?][)）]")
@@ -46,6 +38,34 @@ _HANGUL = re.compile(f"[{HANGUL}]")
 _QUOTES = re.compile("[「」『』“”\n]")
 _QUOTE_CLOSERS = frozenset("」』”’\"'»›")
 _HORIZON = 400
+
+
+def first_easy_start(text: str, low: int, high: int) -> int:
+    """The first sentence start in `low <= start < high` that needs no second look, or -1.
+
+    Behind a full stop between a word and a capital, or behind 。 where no quotation can be open. Asked once for every
+    chunk that repeats text, so it takes plain searches only (benchmarks/strategies.py); all other ends are passed over.
+    """
+    find = text.find
+    lead = low - 2 if low > 2 else 0
+    at, broken = find(". ", lead, high), find(".\n", lead, high)
+    while at >= 0 or broken >= 0:
+        if at < 0 or 0 <= broken < at:
+            stop, broken = broken, find(".\n", broken + 1, high)
+        else:
+            stop, at = at, find(". ", at + 1, high)
+        start = stop + 2
+        if low <= start < high and "A" <= text[start] <= "Z" and stop >= 4 and text[stop - 4 : stop].islower():
+            high = start
+            break
+    else:
+        start = -1
+    stop = find("。", low - 1 if low else 0, high - 1)
+    if stop >= 0 and "\u3041" <= text[stop + 1] <= "\u9fff" and text[stop + 1] != "の":
+        horizon = stop + _HORIZON
+        if find("」", stop, horizon) < 0 and find("”", stop, horizon) < 0 and find("』", stop, horizon) < 0:
+            return stop + 1
+    return start
 
 
 def is_sentence_end(text: str, found: re.Match[str]) -> bool:
