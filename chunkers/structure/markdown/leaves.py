@@ -105,9 +105,16 @@ def html_kind(text: str, start: int, *, interrupts: bool) -> str:
     `interrupts`: a paragraph is open, which kind 7 must not end. Kinds `f` and `g` end before a blank line, the others
     with the line that has what `patterns.HTML_CLOSE` looks for.
     """
-    opening = patterns.HTML_OPEN.match(text, start)
-    if opening is not None:
-        return opening.lastgroup or ""
+    tag = patterns.HTML_TAG.match(text, start)
+    if tag is not None:
+        closing, name, behind = tag.groups()
+        name = name.lower()
+        if name in patterns.HTML_NAMES:
+            return "f"
+        if not closing and behind != "/>" and name in patterns.HTML_VERBATIM:
+            return "a"
+    elif text[start + 1] in "!?" and (mark := patterns.HTML_MARK.match(text, start)):
+        return mark.lastgroup or ""
     return "g" if not interrupts and patterns.TAG_LINE.match(text, start) else ""
 
 

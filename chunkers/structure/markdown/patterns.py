@@ -44,7 +44,7 @@ JUMP = re.compile(rf"\n(?:\ {{0,3}}(?:{_STARTS})|{_INDENTED})", re.VERBOSE)
 # What decides where headings are (see `outline`). In the first column: ATX headings, fences, tags, underlines, math and
 # ":::" containers; the same indented by one to three columns; fences inside containers. Alternatives start with a
 # character and there are no groups, so that other lines are passed by quickly: what was found, its character tells.
-_CONTAINED_FENCE = r"(?:[ \t>*+\-0-9.)]|\[\^[^\] \n]++\]:)*+(?:`{3}|~{3})"
+_CONTAINED_FENCE = r"[ \t>*+\-0-9.)]*+(?:\[\^[^\] \n]++\]:[ \t>*+\-0-9.)]*+)*+(?:```|~~~)"
 _OUTLINE = rf"""
     \#\#{{0,5}}+(?=[ \t\n])
   | `{{3,}}+(?=[^`\n]*\n)
@@ -52,7 +52,7 @@ _OUTLINE = rf"""
   | <[A-Za-z/!?]
   | ==*+(?=[ \t]*\n)
   | -(?:-*+(?=[ \t]*\n)|{_CONTAINED_FENCE})
-  | \ (?:\ {{0,2}}(?:\#{{1,6}}+[ \t\n]|`{{3}}|~{{3}}|<[A-Za-z/!?]|(?:=++|-++)[ \t]*\n|\$\$|:::)|{_CONTAINED_FENCE})
+  | \ (?:\ {{0,2}}(?:\#\#{{0,5}}+[ \t\n]|<[A-Za-z/!?]|==*+[ \t]*\n|--*+[ \t]*\n|\$\$|:::)|{_CONTAINED_FENCE})
   | [\t>*+0-9]{_CONTAINED_FENCE}
   | \[\^[^\] \n]++\]:{_CONTAINED_FENCE}
   | \$\$
@@ -155,11 +155,10 @@ _NAMES = (
     "menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|"
     "track|ul"
 )
-HTML_OPEN = re.compile(
-    rf"<(?:(?P<a>(?:script|pre|style|textarea)(?=[\s>]))|(?P<b>!--)|(?P<c>\?)|(?P<d>![a-z])|(?P<e>!\[CDATA\[)"
-    rf"|(?P<f>/?(?:{_NAMES})(?=\s|/?>)))",
-    re.IGNORECASE | re.ASCII,
-)
+HTML_NAMES = frozenset(_NAMES.replace("h[1-6]", "h1|h2|h3|h4|h5|h6").split("|"))
+HTML_VERBATIM = frozenset(("script", "pre", "style", "textarea"))
+HTML_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*+)(\s|/?>)", re.ASCII)
+HTML_MARK = re.compile(r"<(?:(?P<b>!--)|(?P<c>\?)|(?P<d>![A-Za-z])|(?P<e>!\[(?i:CDATA)\[))")
 HTML_CLOSE = {
     "a": re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE | re.ASCII),
     "b": re.compile(r"-->"),
