@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,20 +15,12 @@ from chunkers.errors import InertOption, InvalidOption
 from chunkers.records import NOTHING, Cut, Drop, Span, Split
 from chunkers.strategies.base import Sizes, check_flag, with_start_index
 from chunkers.strategies.markdown_layout import Layout
-from chunkers.strategies.markdown_sections import (
-    NO_PATH,
-    Opened,
-    Path,
-    Section,
-    dialect_of,
-    opened_by,
-    paths_of,
-    sections_of,
-)
+from chunkers.strategies.markdown_sections import NO_PATH, Opened, Path, dialect_of, opened_by, paths_of, ranked
 from chunkers.structure.frontmatter import read_front_matter
-from chunkers.structure.markdown import Block, Dialect, scan
+from chunkers.structure.markdown import Heading, Reading
 from chunkers.text.lines import NEWLINE, line_start, skip_space, trim_space
 
+_new = tuple.__new__  # a third of the time of Span(…)
 _WHOLE = ("fence", "table", "math")
 
 
@@ -91,24 +83,22 @@ class Markdown:
         bounds, trim, overlap = self._plan
         front = read_front_matter(text)
         start = front.end if front else 0
-        dialect = dialect_of(path, media_type)
-        blocks = scan(text, dialect=dialect, start=start, items=False)
-        headings = sections_of(blocks)
-        document = _Document(text, start, dialect, blocks, headings, Limit(text, bounds), trim, overlap)
+        reading = Reading(text, dialect=dialect_of(path, media_type), start=start)
+        document = _Document(reading, Limit(text, bounds), trim, overlap)
         spans, drops = document.by_size() if self.options.headers is None else document.by_headers(self.options)
         if front:
             drops.insert(0, Drop(0, front.end, "front-matter"))
         metadata = dict(front.metadata) if front else {}
         title = metadata.get("title")
         if title is None:
-            title = next((each.title for each in headings if each.level == 1), None)
+            title = next((each.title for each in reading.headings if each.level == 1), None)
         split = Split(
             spans=spans,
             strategy=self.name,
             drops=drops,
             metadata=metadata,
             title=None if title is None else str(title),
-            notes=tuple(_notes(blocks, front.note if front else None)),
+            notes=_notes(reading, front.note if front else None),
         )
         return with_start_index(split) if self.options.add_start_index else split
 
@@ -119,66 +109,71 @@ class Markdown:
         return options.bounds(), options.trim(keep_indent=True), options.overlap_of(TEXT_ATOMS, (Grapheme(),))
 
 
-def _notes(blocks: Sequence[Block], front_matter: str | None) -> Iterator[str]:
-    if front_matter:
-        yield front_matter
-    if any(block.kind == "fence" and block.tail == block.end for block in blocks):
-        yield "a code fence is never closed"
+def _notes(reading: Reading, front_matter: str | None) -> tuple[str, ...]:
+    found = [front_matter] if front_matter else []
+    if reading.open_fence:
+        found.append("a code fence is never closed")
+    return tuple(found)
 
 
 class _Document:
     """One document on its way through the strategy."""
 
-    def __init__(
-        self,
-        text: str,
-        start: int,
-        dialect: Dialect,
-        blocks: Sequence[Block],
-        headings: Sequence[Section],
-        limit: Limit,
-        trim: Trim,
-        overlap: Overlap | None,
-    ) -> None:
-        self.text, self.start, self.dialect, self.blocks, self.headings = text, start, dialect, blocks, headings
+    def __init__(self, reading: Reading, limit: Limit, trim: Trim, overlap: Overlap | None) -> None:
+        self.reading, self.text, self.start = reading, reading.text, reading.start
         self.limit, self.trim, self.overlap = limit, trim, overlap
 
     def by_size(self) -> tuple[list[Span], list[Drop]]:
         """Chunks along the structure, whatever sections they take in."""
-        cutter = _Cutter(self, self.headings)
+        headings = self.reading.headings
+        cutter = _Cutter(self, headings)
         spans = cutter.cut(self.start, len(self.text), NO_PATH)
-        if not self.headings:
+        if not headings:
             return spans, []
-        section_of, paths = cutter.layout.section_of, paths_of(self.headings)
-        paths.append(())  # number -1: in front of the first section
-        return [_titled(span, paths[section_of(span.start, span.end)], NOTHING) for span in spans], []
+        section_of, coming = cutter.layout.section_of, paths_of(headings)
+        paths: list[tuple[str, ...]] = []
+        for number, span in enumerate(spans):
+            section = section_of(span.start, span.end)
+            if section >= 0:
+                while len(paths) <= section:
+                    paths.append(next(coming))
+                spans[number] = _titled(span, paths[section], NOTHING)
+        return spans, []
 
     def by_headers(self, options: MarkdownOptions) -> tuple[list[Span], list[Drop]]:
         """Chunks of one section each, of the headings that `options` name."""
-        text = self.text
-        opened = list(opened_by(options.headers or (), text, self.start, self.blocks, self.headings))
-        known = {each.start: each for each in self.headings} | {each.heading.start: each.heading for each in opened}
-        cutter = _Cutter(self, sorted(known.values()))
+        text, strip = self.text, options.strip_headers
+        keys, headings = ranked(options.headers or (), self.reading)
+        opened = list(opened_by(keys, headings))
+        cutter = _Cutter(self, self.known(headings, opened))
+        cut = cutter.lines if options.return_each_line else cutter.cut
         spans: list[Span] = []
         drops: list[Drop] = []
         begin, path = self.start, NO_PATH
-        for number, each in enumerate([*opened, None]):
-            end = each.heading.start if each else len(text)
-            if not each or not self.folds(opened, number - 1, begin, end, options.strip_headers):
-                made = cutter.lines(begin, end, path) if options.return_each_line else cutter.cut(begin, end, path)
+        for number, (heading, listed, its_path) in enumerate(opened):
+            end = heading[0]
+            if strip or not self.folds(opened, number - 1, begin, end):
+                if begin < end:
+                    spans += cut(begin, end, path)
                 begin = end
-                spans += made
-            if each:
-                path = each.path
-                if options.strip_headers and each.listed:
-                    begin = each.heading.end
-                    drops.append(Drop(each.heading.start, begin, "heading"))
+            path = its_path
+            if strip and listed:
+                begin = heading[1]
+                drops.append(_new(Drop, (end, begin, "heading")))
+        spans += cut(begin, len(text), path)
         _end_with(spans, "document-end")
         return spans, drops
 
-    def folds(self, opened: Sequence[Opened], number: int, begin: int, end: int, strip: bool) -> bool:
+    def known(self, headings: Sequence[Heading], opened: Sequence[Opened]) -> Sequence[Heading]:
+        """All headings of the document, those of the user's own marks among them."""
+        if headings is self.reading.headings:
+            return headings
+        by_start = {each.start: each for each in self.reading.headings}
+        return sorted((by_start | {each.heading.start: each.heading for each in opened}).values())
+
+    def folds(self, opened: Sequence[Opened], number: int, begin: int, end: int) -> bool:
         """Whether section `number`, a heading alone, goes into its first subsection's chunk."""
-        if strip or number < 0 or number + 1 >= len(opened):
+        if number < 0 or number + 1 >= len(opened):
             return False
         this, child = opened[number], opened[number + 1]
         alone = skip_space(self.text, max(begin, this.heading.end), end) >= end
@@ -198,19 +193,19 @@ def _end_with(spans: list[Span], cut: Cut) -> None:
 
 def _titled(span: Span, titles: tuple[str, ...], metadata: Mapping[str, Any]) -> Span:
     """`span` with its headings: half the time of `_replace`."""
-    return Span(span.start, span.end, span.cut, titles, span.context, None, span.overlap, metadata)
+    return _new(Span, (*span[:3], titles, span[4], None, span[6], metadata, None))
 
 
 class _Cutter:
     """Cuts stretches of one document to size."""
 
-    def __init__(self, document: _Document, sections: Sequence[Section]) -> None:
-        self.document, self.text, self.sections = document, document.text, sections
+    def __init__(self, document: _Document, headings: Sequence[Heading]) -> None:
+        self.document, self.text, self.headings = document, document.text, headings
+        self.size = len(self.text)
 
     @cached_property
     def layout(self) -> Layout:
-        document = self.document
-        return Layout(self.text, document.blocks, self.sections, document.limit, document.dialect)
+        return Layout(self.document.reading, self.headings, self.document.limit)
 
     @cached_property
     def ladder(self) -> Ladder:
@@ -219,14 +214,14 @@ class _Cutter:
     def cut(self, start: int, end: int, path: Path) -> list[Span]:
         """The chunks of `text[start:end]`, which lies under `path`; none if it is blank."""
         document, text = self.document, self.text
-        last: Cut = "document-end" if end == len(text) else "heading"
+        last: Cut = "document-end" if end == self.size else "heading"
         if document.trim.strip:
             stop = trim_space(text, start, end)
             begin = line_start(text, skip_space(text, start, stop), start)
             if begin >= stop:
                 return []
             if document.limit.fits(begin, stop):
-                return [Span(begin, stop, last, path.titles, "", None, 0, path.metadata)]
+                return [_new(Span, (begin, stop, last, path[0], "", None, 0, path[1], None))]
         layout = self.layout
         spans, _ = pack(
             text,
@@ -236,9 +231,9 @@ class _Cutter:
             document.limit,
             trim=document.trim,
             overlap=document.overlap,
-            context_at=layout.repeated if layout.framed else None,
-            overlap_floor=layout.section_start if layout.sections else None,
-            avoid=layout.should_not_end if layout.framed or layout.sections else None,
+            context_at=layout.repeated,
+            overlap_floor=layout.section_start,
+            avoid=layout.should_not_end,
         )
         if path.titles:
             spans = [_titled(span, path.titles, path.metadata) for span in spans]
@@ -266,4 +261,4 @@ class _Cutter:
 
     @cached_property
     def whole(self) -> list[tuple[int, int]]:
-        return [(block.start, block.end) for block in self.document.blocks if block.kind in _WHOLE]
+        return [(block.start, block.end) for block in self.document.reading.blocks if block.kind in _WHOLE]

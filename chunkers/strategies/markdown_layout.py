@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
 
 from chunkers.cutting.levels import TEXT_LADDER, BlankLine, BoundLevel, Gap, Ladder, Level
 from chunkers.cutting.limits import Limit
 from chunkers.records import Cut
-from chunkers.strategies.markdown_sections import Section
-from chunkers.structure.markdown import Block, Dialect, list_items
+from chunkers.structure.markdown import Block, Dialect, Heading, Reading, list_items
 from chunkers.text.lines import skip_space, trim_space
 from chunkers.text.scripts import HAN_KANA
 
@@ -23,56 +21,65 @@ _MOST_WORD = 256
 class Layout:
     """The blocks of one document, ready to be asked about offsets. All offsets are code points.
 
-    `blocks` may lack the items of lists: they are read when a list has to be cut.
+    Blocks are read where somebody asks, and so are the items of lists: when a list has to be cut. Whoever looks at
+    what is kept here calls `read` before.
     """
 
-    def __init__(
-        self, text: str, blocks: Sequence[Block], sections: Sequence[Section], limit: Limit, dialect: Dialect
-    ) -> None:
-        self.text, self.blocks, self.sections, self.limit, self.dialect = text, blocks, sections, limit, dialect
-        self.starts = [section.start for section in sections]
-        self.framed = [block for block in blocks if block.kind in _FRAMED]
-        self.framed_starts = [block.start for block in self.framed]
+    def __init__(self, reading: Reading, headings: Sequence[Heading], limit: Limit) -> None:
+        self.text, self.reading, self.limit = reading.text, reading, limit
+        self.headings = headings
+        self.starts = [heading.start for heading in headings]
+        self.block_starts: list[int] = []  # of blocks that lie in nothing else, like their ends
+        self.block_ends: list[int] = []
+        self.framed: list[Block] = []
+        self.framed_starts: list[int] = []
+        self.rows: list[int] = []  # where rows of tables start, the header rows left out
+        self.items = _Items(self.text, reading.dialect)
+
+    def read(self, low: int, high: int) -> None:
+        """Read what has a part between the offsets and is not known yet."""
+        for blocks in self.reading.unread(low, high):
+            outer = [block for block in blocks if block.depth == 0]
+            _insert(self.block_starts, [block.start for block in outer])
+            _insert(self.block_ends, [block.end for block in outer])
+            if framed := [block for block in blocks if block.kind in _FRAMED]:
+                at = _insert(self.framed_starts, [block.start for block in framed])
+                self.framed[at:at] = framed
+                _insert(self.rows, list(self._rows_of(framed)))
+            self.items.add(blocks)
 
     # -- boundaries
 
     def ladder(self) -> Ladder:
         """Boundaries coarsest first: sections by level, blocks, list items, blank lines, rows, text."""
-        return [*self._section_levels(), *self._block_levels(), *(_Once(level, self.text) for level in TEXT_LADDER)]
+        text, items = self.text, self.items
+        return [
+            *self._section_levels(),
+            _Edges(self),
+            _Later("item", self, items.outer),
+            _Later("item", self, items.inner),
+            _Later("row", self, lambda low, high: (self.rows,)),
+            *(_Once(level, text) for level in TEXT_LADDER),
+        ]
 
     def _section_levels(self) -> list[Level]:
         """One level of boundaries per heading level. A heading right under its parent's stays with it."""
         text = self.text
         by_level: dict[int, list[int]] = {}
         level, end = 9, 0
-        for section in self.sections:
-            if level >= section.level or skip_space(text, end, section.start) < section.start:
-                by_level.setdefault(section.level, []).append(section.start)
-            level, end = section.level, section.end
+        for heading in self.headings:
+            if level >= heading.level or skip_space(text, end, heading.start) < heading.start:
+                by_level.setdefault(heading.level, []).append(heading.start)
+            level, end = heading.level, heading.end
         return [_Starts("heading", by_level[level]) for level in sorted(by_level)]
 
-    def _block_levels(self) -> list[Level]:
-        found: list[Level] = [_Edges(self.text, [block for block in self.blocks if block.depth == 0])]
-        lists = [block for block in self.blocks if block.depth == 0 and block.kind in ("list", "quote")]
-        nested = [block for block in self.blocks if block.kind == "item"]
-        if lists or nested:
-            items = _Items(self.text, lists, nested, self.dialect)
-            found += [_Later("item", items.outer), _Later("item", items.inner)]
-        if any(block.kind == "table" for block in self.framed):
-            found.append(_Later("row", lambda low, high: (self._rows,)))
-        return found
-
-    @cached_property
-    def _rows(self) -> list[int]:
-        """Where the rows of tables start, the header rows left out."""
-        rows = []
-        for block in self.framed:
+    def _rows_of(self, blocks: Iterable[Block]) -> Iterator[int]:
+        for block in blocks:
             if block.kind == "table":
                 row = block.body
                 while row < block.tail:
-                    rows.append(row)
+                    yield row
                     row = self._line_end(row, block.tail)
-        return rows
 
     def _line_end(self, start: int, end: int) -> int:
         at = self.text.find("\n", start, end)
@@ -89,6 +96,7 @@ class Layout:
 
     def repeated(self, offset: int) -> str:
         """What a chunk that starts at `offset` inside a table or fence repeats: header rows, or the opener line."""
+        self.read(offset, offset)
         at = bisect_left(self.framed_starts, offset) - 1
         if at < 0:
             return ""
@@ -101,25 +109,30 @@ class Layout:
     def should_not_end(self, offset: int) -> bool:
         """Whether a chunk that ends at `offset` leaves a heading without its body or a fence mark alone."""
         end = trim_space(self.text, 0, offset)
-        return self._behind_heading(end) or self._beside_frame(end)
+        if self._behind_heading(end):
+            return True
+        starts = self.reading.starts
+        at = bisect_left(starts, offset)
+        return (at == len(starts) or starts[at] != offset) and self._beside_frame(end)
 
     def _behind_heading(self, end: int) -> bool:
         text = self.text
         at = bisect_left(self.starts, end) - 1
         if at < 0:
             return False
-        section = self.sections[at]
-        if end > section.end or skip_space(text, end, section.end) < section.end:
+        heading = self.headings[at]
+        if end > heading.end or skip_space(text, end, heading.end) < heading.end:
             return False
-        body = skip_space(text, section.end, len(text))
+        body = skip_space(text, heading.end, len(text))
         if body >= len(text) or (at + 1 < len(self.starts) and self.starts[at + 1] <= body):
             return False
         word = _FIRST_WORD.match(text, body, body + _MOST_WORD)
-        return self.limit.fits(section.start, word.end() if word else body + 1)
+        return self.limit.fits(heading.start, word.end() if word else body + 1)
 
     def _beside_frame(self, end: int) -> bool:
-        """Right behind an opener or header row, or right before a closing mark."""
+        """Right behind an opener or header row, or right before a closing mark: never right before a heading."""
         text = self.text
+        self.read(end, end)
         at = bisect_left(self.framed_starts, end) - 1
         if at < 0:
             return False
@@ -142,48 +155,61 @@ class Layout:
 
         The last heading in it if there is no such content; -1 in front of the first section.
         """
-        text, sections = self.text, self.sections
+        text, headings = self.text, self.headings
         start = skip_space(text, start, end)
         at = bisect_right(self.starts, start) - 1
-        while at >= 0 and start < sections[at].end:
-            start = skip_space(text, sections[at].end, end)
-            if start >= end or at + 1 == len(sections) or start < self.starts[at + 1]:
+        while at >= 0 and start < headings[at].end:
+            start = skip_space(text, headings[at].end, end)
+            if start >= end or at + 1 == len(headings) or start < self.starts[at + 1]:
                 break
             at += 1
         return at
 
 
+def _insert(known: list[int], new: list[int]) -> int:
+    """Put the offsets of one stretch among those of others; where they are then."""
+    at = bisect_left(known, new[0]) if new else 0
+    known[at:at] = new
+    return at
+
+
 class _Items:
     """Where list items start, read list by list when one has to be cut."""
 
-    def __init__(self, text: str, lists: Sequence[Block], nested: Sequence[Block], dialect: Dialect) -> None:
-        self._text, self._lists, self._dialect = text, lists, dialect
-        self._starts = [block.start for block in lists]
-        self._nested = [block.start for block in nested]
+    def __init__(self, text: str, dialect: Dialect) -> None:
+        self._text, self._dialect = text, dialect
+        self._lists: list[Block] = []  # and quotes, which may hold some
+        self._starts: list[int] = []
+        self._nested: list[int] = []
         self._read: dict[int, tuple[list[int], list[int]]] = {}
+
+    def add(self, blocks: Sequence[Block]) -> None:
+        lists = [block for block in blocks if block.depth == 0 and block.kind in ("list", "quote")]
+        at = _insert(self._starts, [block.start for block in lists])
+        self._lists[at:at] = lists
+        _insert(self._nested, [block.start for block in blocks if block.kind == "item"])
 
     def outer(self, low: int, high: int) -> Iterator[Sequence[int]]:
         """Items of lists that lie in nothing else, list by list, of all lists that reach between the offsets."""
-        return (self._items(number)[0] for number in self._between(low, high))
+        return (self._items(block)[0] for block in self._between(low, high))
 
     def inner(self, low: int, high: int) -> Iterator[Sequence[int]]:
         """All other items."""
         yield self._nested
-        for number in self._between(low, high):
-            yield self._items(number)[1]
+        for block in self._between(low, high):
+            yield self._items(block)[1]
 
-    def _between(self, low: int, high: int) -> range:
+    def _between(self, low: int, high: int) -> list[Block]:
         first = max(0, bisect_right(self._starts, low) - 1)
-        return range(first, bisect_right(self._starts, high))
+        return self._lists[first : bisect_right(self._starts, high)]
 
-    def _items(self, number: int) -> tuple[list[int], list[int]]:
-        known = self._read.get(number)
+    def _items(self, block: Block) -> tuple[list[int], list[int]]:
+        known = self._read.get(block.start)
         if known is None:
-            items = list_items(self._text, self._lists[number : number + 1], dialect=self._dialect)
-            is_list = self._lists[number].kind == "list"
-            outer = {block.start for block in items if block.depth == 1 and is_list}
-            inner = {block.start for block in items} - outer
-            known = self._read[number] = (sorted(outer), sorted(inner))
+            items = list_items(self._text, (block,), dialect=self._dialect)
+            outer = {item.start for item in items if item.depth == 1 and block.kind == "list"}
+            inner = {item.start for item in items} - outer
+            known = self._read[block.start] = (sorted(outer), sorted(inner))
         return known
 
 
@@ -216,23 +242,26 @@ class _Starts:
 class _Later:
     """The same for offsets in several sequences, which are worked out when asked for."""
 
-    __slots__ = ("_between", "cut", "soft")
+    __slots__ = ("_between", "_layout", "cut", "soft")
 
-    def __init__(self, cut: Cut, between: Callable[[int, int], Iterable[Sequence[int]]]) -> None:
-        self.cut, self.soft, self._between = cut, True, between
+    def __init__(self, cut: Cut, layout: Layout, between: Callable[[int, int], Iterable[Sequence[int]]]) -> None:
+        self.cut, self.soft, self._layout, self._between = cut, True, layout, between
 
     def bind(self, text: str) -> BoundLevel:
         return self
 
     def last(self, low: int, high: int) -> Gap | None:
+        self._layout.read(low, high)
         found = (_Starts(self.cut, offsets).last(low, high) for offsets in self._between(low, high))
         return max((gap for gap in found if gap), default=None)
 
     def first(self, low: int, high: int) -> Gap | None:
+        self._layout.read(low, high)
         found = (_Starts(self.cut, offsets).first(low, high) for offsets in self._between(low, high))
         return min((gap for gap in found if gap), default=None)
 
     def first_start(self, low: int, high: int) -> int | None:
+        self._layout.read(low, high)
         found = (_Starts(self.cut, offsets).first_start(low, high) for offsets in self._between(low, high))
         return min((start for start in found if start is not None), default=None)
 
@@ -255,20 +284,20 @@ class _Once:
 class _Edges:
     """The edges of top-level blocks: where a parsed block starts or ends, and blank lines outside of all of them."""
 
-    __slots__ = ("_blank", "_ends", "_starts", "cut", "soft")
+    __slots__ = ("_blank", "_layout", "cut", "soft")
 
-    def __init__(self, text: str, blocks: Sequence[Block]) -> None:
+    def __init__(self, layout: Layout) -> None:
         self.cut: Cut = "block"
         self.soft = True
-        self._blank = BlankLine().bind(text)
-        self._starts = [block.start for block in blocks]
-        self._ends = [block.end for block in blocks]
+        self._blank = BlankLine().bind(layout.text)
+        self._layout = layout
 
     def bind(self, text: str) -> BoundLevel:
         return self
 
     def last(self, low: int, high: int) -> Gap | None:
-        starts, ends = self._starts, self._ends
+        self._layout.read(low, high)
+        starts, ends = self._layout.block_starts, self._layout.block_ends
         edge = low
         if (at := bisect_right(starts, high)) and starts[at - 1] > edge:
             edge = starts[at - 1]
@@ -282,7 +311,8 @@ class _Edges:
         return Gap(edge, edge) if edge > low else None
 
     def first(self, low: int, high: int) -> Gap | None:
-        starts, ends = self._starts, self._ends
+        self._layout.read(low, high)
+        starts, ends = self._layout.block_starts, self._layout.block_ends
         edge = high + 1
         if (at := bisect_right(starts, low)) < len(starts) and starts[at] < edge:
             edge = starts[at]
@@ -296,5 +326,7 @@ class _Edges:
         return Gap(edge, edge) if edge <= high else None
 
     def first_start(self, low: int, high: int) -> int | None:
-        at = bisect_left(self._starts, low)
-        return self._starts[at] if at < len(self._starts) and self._starts[at] < high else None
+        self._layout.read(low, high)
+        starts = self._layout.block_starts
+        at = bisect_left(starts, low)
+        return starts[at] if at < len(starts) and starts[at] < high else None

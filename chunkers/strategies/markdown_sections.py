@@ -8,8 +8,9 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from chunkers.records import NOTHING
-from chunkers.structure.markdown import Block, Dialect
+from chunkers.structure.markdown import Dialect, Heading, Reading
 
+_new = tuple.__new__  # a third of the time of Path(…)
 _VERBATIM = ("fence", "code", "table", "html", "math", "expression", "definition")
 
 
@@ -20,36 +21,16 @@ def dialect_of(path: str | None, media_type: str | None) -> Dialect:
     return "mdx" if is_mdx else "commonmark"
 
 
-class Section(NamedTuple):
-    """A heading as a section's start: the lines `start` to `end`, its rank (1 is outermost) and title."""
-
-    start: int
-    end: int
-    level: int
-    title: str
-
-
-def sections_of(blocks: Iterable[Block]) -> list[Section]:
-    """The headings that open sections."""
-    return [
-        Section(block.start, block.end, block.level, block.title)
-        for block in blocks
-        if block.kind == "heading" and block.depth == 0
-    ]
-
-
-def paths_of(sections: Sequence[Section]) -> list[tuple[str, ...]]:
-    """For each section the titles above it, outermost first, and its own."""
-    paths: list[tuple[str, ...]] = []
+def paths_of(headings: Iterable[Heading]) -> Iterator[tuple[str, ...]]:
+    """For each heading the titles above it, outermost first, and its own."""
     levels: list[int] = []
     path: tuple[str, ...] = ()
-    for section in sections:
-        while levels and levels[-1] >= section.level:
+    for _, _, level, title in headings:
+        while levels and levels[-1] >= level:
             levels.pop()
-        path = (*path[: len(levels)], section.title)
-        levels.append(section.level)
-        paths.append(path)
-    return paths
+        path = (*path[: len(levels)], title)
+        levels.append(level)
+        yield path
 
 
 class Path(NamedTuple):
@@ -65,57 +46,60 @@ NO_PATH = Path((), NOTHING)
 class Opened(NamedTuple):
     """A heading that ends the section before it. One that is not `listed` opens none: what follows is text above."""
 
-    heading: Section
+    heading: Heading
     listed: bool
     path: Path
 
 
-def opened_by(
-    headers: Sequence[Sequence[str]], text: str, start: int, blocks: Sequence[Block], headings: Sequence[Section]
-) -> Iterator[Opened]:
-    """The headings that end a section, with the path that starts there.
-
-    `headings` are those of the document; `start` is where it begins behind its front matter.
-    """
-    keys, headings = _ranked(headers, text, start, blocks, headings)
-    path: list[Section] = []
+def opened_by(keys: Mapping[int, str], headings: Iterable[Heading]) -> Iterator[Opened]:
+    """The headings that end a section, with the path that starts there; `keys` are the metadata keys by level."""
+    levels: list[int] = []
+    paths = [NO_PATH]  # above all, then down to the section that is open
     for heading in headings:
-        listed = heading.level in keys
-        if not listed and not (path and path[-1].level >= heading.level):
+        level = heading[2]
+        listed = level in keys
+        if not listed and not (levels and levels[-1] >= level):
             continue
-        while path and path[-1].level >= heading.level:
-            path.pop()
+        while levels and levels[-1] >= level:
+            levels.pop()
+            paths.pop()
+        path = paths[-1]
         if listed:
-            path.append(heading)
-        titles = tuple(section.title for section in path)
-        yield Opened(heading, listed, Path(titles, {keys[each.level]: each.title for each in path}))
+            title = heading[3]
+            path = _new(Path, ((*path[0], title), {**path[1], keys[level]: title}))
+            levels.append(level)
+            paths.append(path)
+        yield _new(Opened, (heading, listed, path))
 
 
-def _ranked(
-    headers: Sequence[Sequence[str]], text: str, start: int, blocks: Sequence[Block], headings: Sequence[Section]
-) -> tuple[dict[int, str], list[Section]]:
+def are_plain(headers: Sequence[Sequence[str]]) -> bool:
+    """Whether `headers` name Markdown's own headings only."""
+    return all(set(mark) == {"#"} for mark, _ in headers)
+
+
+def ranked(headers: Sequence[Sequence[str]], reading: Reading) -> tuple[dict[int, str], list[Heading]]:
     """The metadata keys by level, and the headings that count, in order.
 
     With marks of the user's own a level is the place of the mark in `headers`; other headings are mere text then.
     """
-    if all(set(mark) == {"#"} for mark, _ in headers):
-        return {len(mark): key for mark, key in headers}, list(headings)
+    headings = reading.headings
+    if are_plain(headers):
+        return {len(mark): key for mark, key in headers}, headings
     keys = {rank: key for rank, (_, key) in enumerate(headers, 1)}
     ranks = {len(mark): rank for rank, (mark, _) in enumerate(headers, 1) if set(mark) == {"#"}}
     found = [each._replace(level=ranks[each.level]) for each in headings if each.level in ranks]
     taken = {each.start for each in headings}
     own = [(mark, rank) for rank, (mark, _) in enumerate(headers, 1) if set(mark) != {"#"}]
-    found += [each for each in _own_headings(own, text, start, blocks) if each.start not in taken]
+    found += [each for each in _own_headings(own, reading) if each.start not in taken]
     return keys, sorted(found)
 
 
-def _own_headings(
-    marks: Sequence[tuple[str, int]], text: str, start: int, blocks: Sequence[Block]
-) -> Iterator[Section]:
+def _own_headings(marks: Sequence[tuple[str, int]], reading: Reading) -> Iterator[Heading]:
     """Lines of text that start with one of `marks`, the longest that fits; code, tables and the like have none."""
     ranks = dict(marks)
     choices = "|".join(re.escape(mark) for mark in sorted(ranks, key=len, reverse=True))
-    verbatim = [block for block in blocks if block.kind in _VERBATIM]
+    text, start = reading.text, reading.start
+    verbatim = [block for block in reading.blocks if block.kind in _VERBATIM]
     at = 0
     for line in re.finditer(rf"(?:^|(?<=[\r\n]))({choices})([^\r\n]*)(?:\r\n|[\r\n]|\Z)", text[start:]):
         begin = start + line.start()
@@ -124,4 +108,4 @@ def _own_headings(
         if at < len(verbatim) and verbatim[at].start <= begin:
             continue
         title = line[2].strip().removesuffix(line[1].strip()).strip()
-        yield Section(begin, start + line.end(), ranks[line[1]], title or line[0].strip())
+        yield Heading(begin, start + line.end(), ranks[line[1]], title or line[0].strip())

@@ -1,0 +1,75 @@
+"""A Markdown document whose headings are known and whose blocks are read only where somebody looks."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+
+from chunkers.structure.markdown.blocks import Block, Heading
+from chunkers.structure.markdown.outline import read_outline
+from chunkers.structure.markdown.scanner import Dialect, Scanner, clip, normalise, scan
+
+
+class Reading:
+    """One document from `start` (a line start) on.
+
+    `headings` are those of document level, in order; `open_fence` tells whether some code fence is never closed. Blocks
+    are read by stretches: what lies before the first heading, and each heading with all up to the next one. No block
+    goes from one into another.
+    """
+
+    def __init__(self, text: str, *, dialect: Dialect = "commonmark", start: int = 0) -> None:
+        self.text, self.dialect, self.start = text, dialect, start
+        self._read: set[int] = set()
+        if dialect == "commonmark":
+            headings, self.open_fence = read_outline(self._lines, start) if text else ([], False)
+            if headings and headings[-1].end > len(text):
+                headings[-1] = headings[-1]._replace(end=len(text))
+            self.headings = headings
+        else:
+            blocks = self.blocks
+            self.headings = [Heading(b.start, b.end, b.level, b.title) for b in blocks if b.splits]
+            self.open_fence = any(block.kind == "fence" and block.tail == block.end for block in blocks)
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """All blocks, as `scan` has them without items."""
+        return scan(self.text, dialect=self.dialect, start=self.start, items=False)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where the headings start."""
+        return [heading.start for heading in self.headings]
+
+    @cached_property
+    def _block_starts(self) -> list[int]:
+        return [block.start for block in self.blocks]
+
+    @cached_property
+    def _lines(self) -> str:
+        return normalise(self.text)
+
+    def unread(self, low: int, high: int) -> Iterator[list[Block]]:
+        """The blocks of every stretch that has a part between the offsets and was not given before."""
+        first, last = bisect_right(self.starts, low), bisect_right(self.starts, high)
+        for number in range(first, last + 1):
+            if number not in self._read:
+                self._read.add(number)
+                blocks = self._stretch(number)
+                if blocks:
+                    yield blocks
+
+    def _stretch(self, number: int) -> list[Block]:
+        starts, size = self.starts, len(self.text)
+        start = starts[number - 1] if number else self.start
+        stop = starts[number] if number < len(starts) else size + 1
+        if self.dialect == "mdx":
+            found = self._block_starts
+            return self.blocks[bisect_left(found, start) : bisect_left(found, stop)]
+        scanner = Scanner(self._lines, self.dialect, items=False)
+        scanner.enter(start)
+        scanner.advance(stop)
+        if stop > size:
+            clip(scanner.blocks, size)
+        return scanner.blocks
