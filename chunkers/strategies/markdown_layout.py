@@ -96,6 +96,10 @@ class Layout:
 
     def repeated(self, offset: int) -> str:
         """What a chunk that starts at `offset` inside a table or fence repeats: header rows, or the opener line."""
+        starts = self.reading.starts
+        above = bisect_right(starts, offset) - 1
+        if above >= 0 and offset <= self.reading.headings[above].end:
+            return ""
         self.read(offset, offset)
         at = bisect_left(self.framed_starts, offset) - 1
         if at < 0:
