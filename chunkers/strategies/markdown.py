@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 
 from chunkers.cutting.levels import TEXT_ATOMS, Grapheme, Ladder
 from chunkers.cutting.limits import Bounds, Limit
-from chunkers.cutting.packing import Overlap, Trim, pack
+from chunkers.cutting.packing import Overlap, Trim
 from chunkers.errors import InertOption, InvalidOption
 from chunkers.records import NOTHING, Cut, Drop, Span, Split
 from chunkers.strategies.base import Sizes, check_flag, with_start_index
 from chunkers.strategies.markdown_layout import Layout
+from chunkers.strategies.markdown_packing import pack_markdown
 from chunkers.strategies.markdown_sections import NO_PATH, Opened, Path, dialect_of, opened_by, paths_of, ranked
 from chunkers.structure.frontmatter import read_front_matter
 from chunkers.structure.markdown import Heading, Reading
@@ -223,17 +224,8 @@ class _Cutter:
             if document.limit.fits(begin, stop):
                 return [_new(Span, (begin, stop, last, path[0], "", None, 0, path[1], None))]
         layout = self.layout
-        spans, _ = pack(
-            text,
-            start,
-            end,
-            self.ladder,
-            document.limit,
-            trim=document.trim,
-            overlap=document.overlap,
-            context_at=layout.repeated,
-            overlap_floor=layout.section_start,
-            avoid=layout.should_not_end,
+        spans = pack_markdown(
+            layout, start, end, self.ladder, document.limit, trim=document.trim, overlap=document.overlap
         )
         if path.titles:
             spans = [_titled(span, path.titles, path.metadata) for span in spans]

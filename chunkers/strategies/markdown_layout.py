@@ -35,9 +35,14 @@ class Layout:
         self.framed_starts: list[int] = []
         self.rows: list[int] = []  # where rows of tables start, the header rows left out
         self.items = _Items(self.text, reading.dialect)
+        self.section_levels = 0  # of the ladder
+        self._known_from, self._known_to = 0, -1
 
     def read(self, low: int, high: int) -> None:
         """Read what has a part between the offsets and is not known yet."""
+        if self._known_from <= low and high <= self._known_to:
+            return
+        self._known_from, self._known_to = self.reading.around(low, high)
         for blocks in self.reading.unread(low, high):
             outer = [block for block in blocks if block.depth == 0]
             _insert(self.block_starts, [block.start for block in outer])
@@ -53,8 +58,10 @@ class Layout:
     def ladder(self) -> Ladder:
         """Boundaries coarsest first: sections by level, blocks, list items, blank lines, rows, text."""
         text, items = self.text, self.items
+        sections = self._section_levels()
+        self.section_levels = len(sections)
         return [
-            *self._section_levels(),
+            *sections,
             _Edges(self),
             _Later("item", self, items.outer),
             _Later("item", self, items.inner),

@@ -50,6 +50,12 @@ class Reading:
     def _lines(self) -> str:
         return normalise(self.text)
 
+    def around(self, low: int, high: int) -> tuple[int, int]:
+        """The first and last offset of the stretches that have a part between the offsets."""
+        starts = self.starts
+        first, last = bisect_right(starts, low), bisect_right(starts, high)
+        return starts[first - 1] if first else 0, starts[last] - 1 if last < len(starts) else len(self.text)
+
     def unread(self, low: int, high: int) -> Iterator[list[Block]]:
         """The blocks of every stretch that has a part between the offsets and was not given before."""
         first, last = bisect_right(self.starts, low), bisect_right(self.starts, high)

@@ -1,0 +1,114 @@
+"""The merge for Markdown, again for the commonest case: a limit in characters and stripped ends.
+
+The cuts are those of `cutting.packing`, which decides whatever is not plain, one chunk at a time; a test holds both
+against each other. What is saved is calls, and asking every level where one look at the headings tells.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from chunkers.cutting.levels import BoundLevel, Ladder
+from chunkers.cutting.limits import Limit
+from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim
+from chunkers.records import NOTHING, Span
+from chunkers.strategies.markdown_layout import Layout
+from chunkers.text.lines import skip_space, trim_space
+
+_new = tuple.__new__  # a third of the time of Span(…)
+
+
+def pack_markdown(
+    layout: Layout, start: int, end: int, ladder: Ladder, limit: Limit, *, trim: Trim, overlap: Overlap | None
+) -> list[Span]:
+    """Cut `text[start:end]`, along `ladder`, which is that of `layout`."""
+    most = limit.characters
+    if most is None or not trim.strip or not trim.keep_indent:
+        packer = Packer(
+            layout.text, end, ladder, limit, trim, overlap, layout.repeated, layout.section_start, layout.should_not_end
+        )
+    else:
+        packer = _MarkdownPacker(layout, end, ladder, limit, trim, overlap, most)
+    return packer.run(start)[0]
+
+
+class _MarkdownPacker(Packer):
+    __slots__ = ("atoms", "back", "edges", "layout", "levels", "most")
+
+    def __init__(
+        self, layout: Layout, end: int, ladder: Ladder, limit: Limit, trim: Trim, overlap: Overlap | None, most: int
+    ) -> None:
+        super().__init__(
+            layout.text, end, ladder, limit, trim, overlap, layout.repeated, layout.section_start, layout.should_not_end
+        )
+        self.layout, self.most = layout, most
+        self.edges = layout.section_levels
+        self.back = overlap.most if overlap is not None else 0
+        self.levels: list[BoundLevel] = []
+        self.atoms: list[BoundLevel] = []
+
+    def next(self, position: int) -> int:
+        """Cut one chunk whose new text starts at `position`; returns where the next one's does."""
+        text, end, most, layout = self.text, self.end, self.most, self.layout
+        high = position + most
+        if high >= end or layout.repeated(position):
+            return super().next(position)
+        low = position if text[position] > " " else skip_space(text, position, end)
+        if low >= high:
+            return super().next(position)
+        reach = skip_space(text, high, end) if text[high].isspace() else high
+        starts = layout.starts
+        at = bisect_right(starts, reach)
+        rung = 0 if at and starts[at - 1] > low else self.edges
+        levels = self.levels
+        while True:
+            while rung >= len(levels):
+                if len(levels) == len(self.ladder):
+                    return super().next(position)
+                levels.append(self.level(self.ladder[len(levels)]))
+            gap = levels[rung].last(low, reach)
+            if gap is not None:
+                break
+            rung += 1
+        edge, start = gap
+        stop = edge if text[edge - 1] > " " else trim_space(text, low, edge)
+        if (
+            not low < stop <= high
+            or not _is_plain_edge(text, stop)
+            or (start > stop and not _is_plain_edge(text, start))
+            or layout.should_not_end(edge)
+        ):
+            return super().next(position)
+        begin = position
+        if self.back and self.spans:
+            begin = self.overlapping(position)
+            if begin < position and stop > begin + most:
+                begin, (rung, gap) = self._with_overlap(begin, position, low, high, (rung, gap._replace(end=stop)))
+                return self._end_chunk(begin, position, (rung, gap), "")
+        repeated = self.spans[-1][1] - begin if begin < position else 0
+        self.spans.append(_new(Span, (begin, stop, levels[rung].cut, (), "", None, repeated, NOTHING, None)))
+        self.rung = rung
+        while text[start] == "\n":
+            start += 1
+        return start if "!" <= text[start] <= "~" else self.inner_start(gap.start, stop)
+
+    def overlapping(self, position: int) -> int:
+        """`overlap_start(position)`."""
+        text, previous, layout = self.text, self.spans[-1], self.layout
+        first, stop, cut = previous[:3]
+        floor = max(first + 1, stop - self.back, position - self.most, layout.section_start(position))
+        if floor >= stop:
+            return position
+        if not self.atoms and self.overlap is not None:
+            self.atoms = [self.level(atom) for atom in self.overlap.atoms]
+        for level in self.atoms:
+            begin = level.first_start(floor, stop)
+            if begin is not None:
+                plain = "!" <= text[begin] <= "~" and text[begin - 1] < "\u0300"
+                return begin if plain and not layout.repeated(begin) else self.overlap_start(position)
+        return self.overlap_start(position) if cut in INSIDE_WORDS else position
+
+
+def _is_plain_edge(text: str, position: int) -> bool:
+    """Whether a cut at `position` surely keeps clusters whole."""
+    return text[position] in "\n " or ("!" <= text[position] <= "~" and text[position - 1] < "\u0300")
