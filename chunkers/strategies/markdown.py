@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
-from chunkers.cutting.levels import TEXT_ATOMS, Grapheme, Ladder
+from chunkers.cutting.levels import TEXT_ATOMS, Grapheme
 from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import Overlap, Trim
 from chunkers.errors import InertOption, InvalidOption
 from chunkers.records import NOTHING, Cut, Drop, Span, Split
 from chunkers.strategies.base import Sizes, check_flag, with_start_index
 from chunkers.strategies.markdown_layout import Layout
-from chunkers.strategies.markdown_packing import pack_markdown
+from chunkers.strategies.markdown_packing import MarkdownPacker
 from chunkers.strategies.markdown_sections import NO_PATH, Opened, Path, dialect_of, opened_by, paths_of, ranked
 from chunkers.structure.frontmatter import read_front_matter
 from chunkers.structure.markdown import Heading, Reading
@@ -209,8 +209,9 @@ class _Cutter:
         return Layout(self.document.reading, self.headings, self.document.limit)
 
     @cached_property
-    def ladder(self) -> Ladder:
-        return self.layout.ladder()
+    def packer(self) -> MarkdownPacker:
+        document, layout = self.document, self.layout
+        return MarkdownPacker(layout, layout.ladder(), document.limit, document.trim, document.overlap)
 
     def cut(self, start: int, end: int, path: Path) -> list[Span]:
         """The chunks of `text[start:end]`, which lies under `path`; none if it is blank."""
@@ -223,10 +224,7 @@ class _Cutter:
                 return []
             if document.limit.fits(begin, stop):
                 return [_new(Span, (begin, stop, last, path[0], "", None, 0, path[1], None))]
-        layout = self.layout
-        spans = pack_markdown(
-            layout, start, end, self.ladder, document.limit, trim=document.trim, overlap=document.overlap
-        )
+        spans = self.packer.pack(start, end)
         if path.titles:
             spans = [_titled(span, path.titles, path.metadata) for span in spans]
         _end_with(spans, last)

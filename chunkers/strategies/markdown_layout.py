@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from chunkers.cutting.levels import TEXT_LADDER, BlankLine, BoundLevel, Gap, Ladder, Level
 from chunkers.cutting.limits import Limit
 from chunkers.records import Cut
-from chunkers.structure.markdown import Block, Dialect, Heading, Reading, list_items
+from chunkers.structure.markdown import Block, Heading, Reading
 from chunkers.text.lines import skip_space, trim_space
 from chunkers.text.scripts import HAN_KANA
 
@@ -34,7 +34,7 @@ class Layout:
         self.framed: list[Block] = []
         self.framed_starts: list[int] = []
         self.rows: list[int] = []  # where rows of tables start, the header rows left out
-        self.items = _Items(self.text, reading.dialect)
+        self.items = _Items(reading)
         self.section_levels = 0  # of the ladder
         self._known_from, self._known_to = 0, -1
 
@@ -187,8 +187,8 @@ def _insert(known: list[int], new: list[int]) -> int:
 class _Items:
     """Where list items start, read list by list when one has to be cut."""
 
-    def __init__(self, text: str, dialect: Dialect) -> None:
-        self._text, self._dialect = text, dialect
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
         self._lists: list[Block] = []  # and quotes, which may hold some
         self._starts: list[int] = []
         self._nested: list[int] = []
@@ -217,7 +217,7 @@ class _Items:
     def _items(self, block: Block) -> tuple[list[int], list[int]]:
         known = self._read.get(block.start)
         if known is None:
-            items = list_items(self._text, (block,), dialect=self._dialect)
+            items = self._reading.items(block)
             outer = {item.start for item in items if item.depth == 1 and block.kind == "list"}
             inner = {item.start for item in items} - outer
             known = self._read[block.start] = (sorted(outer), sorted(inner))

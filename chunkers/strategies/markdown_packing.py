@@ -18,37 +18,33 @@ from chunkers.text.lines import skip_space, trim_space
 _new = tuple.__new__  # a third of the time of Span(…)
 
 
-def pack_markdown(
-    layout: Layout, start: int, end: int, ladder: Ladder, limit: Limit, *, trim: Trim, overlap: Overlap | None
-) -> list[Span]:
-    """Cut `text[start:end]`, along `ladder`, which is that of `layout`."""
-    most = limit.characters
-    if most is None or not trim.strip or not trim.keep_indent:
-        packer = Packer(
-            layout.text, end, ladder, limit, trim, overlap, layout.repeated, layout.section_start, layout.should_not_end
-        )
-    else:
-        packer = _MarkdownPacker(layout, end, ladder, limit, trim, overlap, most)
-    return packer.run(start)[0]
+class MarkdownPacker(Packer):
+    """Cuts any number of regions of one document along `ladder`, which is that of `layout`."""
 
+    __slots__ = ("atoms", "back", "is_plain", "layout", "levels", "most", "sections")
 
-class _MarkdownPacker(Packer):
-    __slots__ = ("atoms", "back", "edges", "layout", "levels", "most")
-
-    def __init__(
-        self, layout: Layout, end: int, ladder: Ladder, limit: Limit, trim: Trim, overlap: Overlap | None, most: int
-    ) -> None:
+    def __init__(self, layout: Layout, ladder: Ladder, limit: Limit, trim: Trim, overlap: Overlap | None) -> None:
         super().__init__(
-            layout.text, end, ladder, limit, trim, overlap, layout.repeated, layout.section_start, layout.should_not_end
+            layout.text, 0, ladder, limit, trim, overlap, layout.repeated, layout.section_start, layout.should_not_end
         )
-        self.layout, self.most = layout, most
-        self.edges = layout.section_levels
+        self.layout = layout
+        self.is_plain = limit.characters is not None and trim.strip and trim.keep_indent
+        self.most = limit.characters or 0
+        self.sections = layout.section_levels
         self.back = overlap.most if overlap is not None else 0
         self.levels: list[BoundLevel] = []
         self.atoms: list[BoundLevel] = []
 
+    def pack(self, start: int, end: int) -> list[Span]:
+        """Cut `text[start:end]`."""
+        self.end = trim_space(self.text, start, end) if self.trim.strip else end
+        self.spans, self.drops, self.rung = [], [], 0
+        return self.run(start)[0]
+
     def next(self, position: int) -> int:
         """Cut one chunk whose new text starts at `position`; returns where the next one's does."""
+        if not self.is_plain:
+            return super().next(position)
         text, end, most, layout = self.text, self.end, self.most, self.layout
         high = position + most
         if high >= end or layout.repeated(position):
@@ -59,7 +55,7 @@ class _MarkdownPacker(Packer):
         reach = skip_space(text, high, end) if text[high].isspace() else high
         starts = layout.starts
         at = bisect_right(starts, reach)
-        rung = 0 if at and starts[at - 1] > low else self.edges
+        rung = 0 if at and starts[at - 1] > low else self.sections
         levels = self.levels
         while True:
             while rung >= len(levels):

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from chunkers.structure.markdown.blocks import Block, Heading
 from chunkers.structure.markdown.outline import read_outline
-from chunkers.structure.markdown.scanner import Dialect, Scanner, clip, normalise, scan
+from chunkers.structure.markdown.scanner import Dialect, Scanner, clip, list_items, normalise, scan
 
 
 class Reading:
@@ -47,6 +47,10 @@ class Reading:
         return [block.start for block in self.blocks]
 
     @cached_property
+    def _scanner(self) -> Scanner:
+        return Scanner(self._lines, self.dialect, items=False)
+
+    @cached_property
     def _lines(self) -> str:
         return normalise(self.text)
 
@@ -73,9 +77,15 @@ class Reading:
         if self.dialect == "mdx":
             found = self._block_starts
             return self.blocks[bisect_left(found, start) : bisect_left(found, stop)]
-        scanner = Scanner(self._lines, self.dialect, items=False)
+        scanner = self._scanner
         scanner.enter(start)
         scanner.advance(stop)
+        blocks = scanner.blocks[:]
+        scanner.blocks.clear()
         if stop > size:
-            clip(scanner.blocks, size)
-        return scanner.blocks
+            clip(blocks, size)
+        return blocks
+
+    def items(self, block: Block) -> list[Block]:
+        """The items of a list, those of nested lists included, in order."""
+        return list_items(self._lines, (block,), dialect=self.dialect)
