@@ -192,6 +192,7 @@ class _Items:
         self._lists: list[Block] = []  # and quotes, which may hold some
         self._starts: list[int] = []
         self._nested: list[int] = []
+        self._outer: dict[int, list[int]] = {}
         self._read: dict[int, tuple[list[int], list[int]]] = {}
 
     def add(self, blocks: Sequence[Block]) -> None:
@@ -202,7 +203,7 @@ class _Items:
 
     def outer(self, low: int, high: int) -> Iterator[Sequence[int]]:
         """Items of lists that lie in nothing else, list by list, of all lists that reach between the offsets."""
-        return (self._items(block)[0] for block in self._between(low, high))
+        return (self._outer_of(block) for block in self._between(low, high))
 
     def inner(self, low: int, high: int) -> Iterator[Sequence[int]]:
         """All other items."""
@@ -213,6 +214,13 @@ class _Items:
     def _between(self, low: int, high: int) -> list[Block]:
         first = max(0, bisect_right(self._starts, low) - 1)
         return self._lists[first : bisect_right(self._starts, high)]
+
+    def _outer_of(self, block: Block) -> list[int]:
+        known = self._outer.get(block.start)
+        if known is None:
+            known = self._reading.outer_items(block)
+            known = self._outer[block.start] = self._items(block)[0] if known is None else known
+        return known
 
     def _items(self, block: Block) -> tuple[list[int], list[int]]:
         known = self._read.get(block.start)

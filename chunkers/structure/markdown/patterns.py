@@ -102,6 +102,12 @@ def list_run(first: str, indent: int, is_mdx: bool) -> re.Pattern[str] | None:
     )
 
 
+@lru_cache(maxsize=64)
+def list_item(first: str, indent: int) -> re.Pattern[str]:
+    """The start of an item of such a list, with the line end before it."""
+    return re.compile(rf"\n\ {{{indent}}}{_LISTS[first][0]}", re.VERBOSE)
+
+
 def _quote_run(starts: str) -> re.Pattern[str]:
     text = _plain_text(starts)
     return re.compile(

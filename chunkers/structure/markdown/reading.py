@@ -8,7 +8,7 @@ from functools import cached_property
 
 from chunkers.structure.markdown.blocks import Block, Heading
 from chunkers.structure.markdown.outline import read_outline
-from chunkers.structure.markdown.scanner import Dialect, Scanner, clip, list_items, normalise, scan
+from chunkers.structure.markdown.scanner import Dialect, Scanner, clip, list_items, normalise, plain_items, scan
 
 
 class Reading:
@@ -85,6 +85,14 @@ class Reading:
         if stop > size:
             clip(blocks, size)
         return blocks
+
+    def outer_items(self, block: Block) -> list[int] | None:
+        """Where the items of a list start, those of lists in it left out; None: that has to be read."""
+        known = self._scanner.plain_lists.get(block.start)
+        if known is None:
+            return None
+        found = plain_items(self._lines, block, *known)
+        return found if block.start else [0, *found]
 
     def items(self, block: Block) -> list[Block]:
         """The items of a list, those of nested lists included, in order."""

@@ -49,6 +49,11 @@ def list_items(text: str, lists: Iterable[Block], *, dialect: Dialect = "commonm
     return inside
 
 
+def plain_items(text: str, block: Block, first: str, indent: int) -> list[int]:
+    """Where the items of a list start that holds nothing but text, those of nested lists left out."""
+    return [item.start() + 1 for item in patterns.list_item(first, indent).finditer(text, block.start - 1, block.end)]
+
+
 def normalise(text: str) -> str:
     """The text with every line ended by one `\\n` at the same offsets: the CR of a CR LF becomes a space."""
     if "\r" in text:
@@ -82,6 +87,7 @@ class Scanner:
         "line",
         "match",
         "no_math_from",
+        "plain_lists",
         "quote_run",
         "text",
         "tried_expressions",
@@ -93,6 +99,7 @@ class Scanner:
         self.blocks: list[Block] = []
         self.containers = ContainerScanner(text, self.blocks, is_mdx)
         self.items = items
+        self.plain_lists: dict[int, tuple[str, int]] = {}  # lists of nothing but text: how items start, indentation
         self.quote_run = (patterns.MDX_QUOTE_RUN if is_mdx else patterns.QUOTE_RUN).match
         self.line = (patterns.MDX_LINE if is_mdx else patterns.LINE).match
         self.jump = (patterns.MDX_JUMP if is_mdx else patterns.JUMP).search
@@ -228,6 +235,7 @@ class Scanner:
             not patterns.LIST_MAY_GO_ON.match(text, behind) if behind > end else patterns.LIST_ENDS.match(text, behind)
         ):
             self.blocks.append(Block("list", line, end, 0, line, end))
+            self.plain_lists[line] = (first, mark - line)
             return end
         number = len(self.blocks)
         end = self.containers.run(_last_item(text, run, first, mark - line))
