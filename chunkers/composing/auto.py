@@ -45,7 +45,7 @@ class AutoOptions(Sizes):
     per_type: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        super(AutoOptions, self).__post_init__()  # noqa: UP008 - zero-argument super breaks in slotted dataclasses
+        super(AutoOptions, self).__post_init__()
         choices = reachable()
         if not isinstance(self.per_type, Mapping):
             raise InvalidOption("per_type", self.per_type, "a mapping from strategy to options")
@@ -97,4 +97,4 @@ def kind_of(path: str | None, media_type: str | None) -> str:
     name = BY_SUFFIX.get(PurePosixPath(path).suffix.lower()) if path else None
     if name is None and media_type:
         name = BY_MEDIA_TYPE.get(media_type.partition(";")[0].strip().lower())
-    return name if name in STRATEGIES else FALLBACK
+    return name if name is not None and name in STRATEGIES else FALLBACK

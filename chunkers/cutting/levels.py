@@ -140,7 +140,7 @@ TEXT_LADDER: Ladder = (BlankLine(), Line(), Sentence(), Clause(), Word(), Graphe
 TEXT_ATOMS: Ladder = (Sentence(), Line(), Word())
 """What overlap is made of: whole sentences where one fits, else lines, else words."""
 
-_ANY_BLANK_LINE = re.compile(r"(?:\r\n?|\n)[ \t]*(?:\r\n?|\n)")
+_ANY_BLANK_LINE = re.compile(r"(?>\r\n|\n|\r)[ \t]*+(?>\r\n|\n|\r)")
 _ANY_LINE_END = re.compile(r"\r\n?|\n")
 _NLS, _NLE = inside_class(NO_LINE_START), inside_class(NO_LINE_END)
 _WORD_EDGE = re.compile(

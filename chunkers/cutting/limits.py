@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from chunkers.measure.lengths import Ruler, Unit
 
-
 Bounds = Sequence[tuple[Unit, int]]
 """Limits of any document: (unit, most) pairs."""
 

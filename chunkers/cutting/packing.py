@@ -7,16 +7,15 @@ splitting the text into pieces first: each character is touched about once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from chunkers.cutting.levels import BoundLevel, Gap, Ladder, Level, SeparatorPosition
 from chunkers.cutting.limits import Limit
 from chunkers.measure.lengths import Ruler, Unit
-from chunkers.records import NOTHING, Cut, Drop, Span
-from chunkers.text.graphemes import floor_edge, is_edge, next_edge
+from chunkers.records import Cut, Drop, Span
+from chunkers.text.graphemes import floor_edge, is_edge, next_edge, trimmed_end
 from chunkers.text.lines import line_start, skip_space, trim_space
-
 
 INSIDE_WORDS = ("grapheme", "limit", "oversize", "token")
 
@@ -93,7 +92,7 @@ class Packer:
     ) -> None:
         self.text, self.ladder, self.limit, self.trim = text, ladder, limit, trim
         self.overlap, self.context_at, self.overlap_floor, self.avoid = overlap, context_at, overlap_floor, avoid
-        self.end = trim_space(text, 0, end) if trim.strip else end
+        self.end = trimmed_end(text, 0, end) if trim.strip else end
         self.bound: dict[int, BoundLevel] = {}  # by identity: ladders outlive the packing
         self.ruler: Ruler | None = None
         self.spans: list[Span] = []
@@ -114,10 +113,13 @@ class Packer:
         begin = self.overlap_start(position) if self.overlap is not None and not context else position
         if high >= end and limit.fits(position, end, context):
             return self.last_chunk(begin, position, context)
-        low = skip_space(text, position, end)
+        low = self._solid(position)
         if position < low and low >= high:  # white space alone fills the chunk
             return low
         found = self._cut(position, low, high, context, len(self.ladder))
+        if found is None and context:  # not even an atom fits behind it
+            context, high = "", limit.reach(position, end)
+            found = self._cut(position, low, high, context, len(self.ladder))
         if found is None:
             edge = next_edge(text, low, end)
             self._emit(low, low, edge, "oversize", context)
@@ -146,9 +148,11 @@ class Packer:
 
     # --- where to end ------------------------------------------------------------------------------------------------
 
-    def _cut(self, start: int, low: int, high: int, context: str, rungs: int) -> tuple[int, Gap] | None:
+    def _cut(
+        self, start: int, low: int, high: int, context: str, rungs: int, *, may_not_heed: bool = True
+    ) -> tuple[int, Gap] | None:
         """The coarsest of the first `rungs` levels with a boundary in reach, and its last one there."""
-        for heed in (True, False) if self.avoid else (False,):
+        for heed in ((True, False) if may_not_heed else (True,)) if self.avoid else (False,):
             for rung in range(rungs):
                 gap = self._last(rung, start, low, high, context, heed)
                 if gap is not None:
@@ -198,7 +202,8 @@ class Packer:
         """
         rung = max(found[0], self.rung)
         while begin < position:
-            shorter = self._cut(begin, low, self.limit.reach(begin, high), "", rung + 1)
+            reach = self.limit.reach(begin, high)
+            shorter = self._cut(begin, low, reach, "", rung + 1, may_not_heed=False)
             if shorter is not None:
                 return begin, shorter
             first = self.level(self.ladder[rung]).first(low, high)
@@ -235,10 +240,20 @@ class Packer:
                     begin = skip_space(self.text, begin, previous.end)
                 if begin >= previous.end:
                     break
+                if self.trim.keep_indent and self.trim.strip:
+                    indented = self._indent(begin, floor)
+                    if indented < begin and self._may_start(indented, hold, previous, overlap):
+                        return indented
                 if self._may_start(begin, hold, previous, overlap):
                     return begin
                 begin = level.first_start(begin + 1, previous.end)
         return position
+
+    def _indent(self, start: int, floor: int) -> int:
+        """The start of the line that begins with the white space before `start`, if that is not before `floor`."""
+        first = line_start(self.text, start, floor)
+        at_line_start = first > floor or floor == 0 or self.text[floor - 1] in "\r\n"
+        return first if at_line_start and self.text[first:start].isspace() else start
 
     def _may_start(self, begin: int, hold: int, previous: Span, overlap: Overlap) -> bool:
         text = self.text
@@ -267,7 +282,7 @@ class Packer:
         text, end = self.text, self.end
         start = skip_space(text, position, end)
         if self.trim.keep_indent and start < end:
-            return max(position, line_start(text, start, position))
+            return self._indent(start, position)
         if position < start < end and not "!" <= text[start] <= "~" and not is_edge(text, start, floor):
             return floor_edge(text, start, floor)
         return start
@@ -281,6 +296,11 @@ class Packer:
             overlap = self._overlap_ruler(self.overlap).length(begin, self.spans[-1].end)
             self.forget_drops(begin)
         self.spans.append(Span(begin, end, cut, (), context, None, overlap))
+
+    def _solid(self, position: int) -> int:
+        """Where the first cluster from `position` starts that is not white space."""
+        start = skip_space(self.text, position, self.end)
+        return start if start == position else floor_edge(self.text, start, position)
 
     def forget_drops(self, begin: int) -> None:
         """A separator that a chunk's overlap holds was not dropped."""

@@ -63,9 +63,7 @@ class Sizes:
         check_count("overlap", self.overlap, least=0, optional=True)
         check_count("max_tokens", self.max_tokens, least=1, optional=True)
         if self.max_size is not None and self.overlap is not None and self.overlap >= self.max_size:
-            raise InvalidOption(
-                "overlap", self.overlap, f"smaller than max_size, which is {self.max_size}"
-            )
+            raise InvalidOption("overlap", self.overlap, f"smaller than max_size, which is {self.max_size}")
         if self.unit not in UNITS:
             raise InvalidOption("unit", self.unit, f"one of {', '.join(UNITS)}")
         check_flag("strip_whitespace", self.strip_whitespace)

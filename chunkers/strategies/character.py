@@ -39,7 +39,7 @@ class CharacterOptions(Sizes):
     separator_position: SeparatorPosition | None = None
 
     def __post_init__(self) -> None:
-        super(CharacterOptions, self).__post_init__()  # noqa: UP008 - zero-argument super breaks in slotted dataclasses
+        super(CharacterOptions, self).__post_init__()
         check_flag("is_separator_regex", self.is_separator_regex)
         check_position(self.separator_position)
         if self.separator is not None:

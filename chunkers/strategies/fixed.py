@@ -1,4 +1,4 @@
-"""`fixed`: windows of so many characters, whatever they hold. The baseline that the other strategies are held against."""
+"""`fixed`: windows of so many characters, whatever they hold. The baseline for the other strategies."""
 
 from __future__ import annotations
 

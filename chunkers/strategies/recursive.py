@@ -31,7 +31,7 @@ class RecursiveOptions(Sizes):
     separator_position: SeparatorPosition | None = None
 
     def __post_init__(self) -> None:
-        super(RecursiveOptions, self).__post_init__()  # noqa: UP008 - zero-argument super breaks in slotted dataclasses
+        super(RecursiveOptions, self).__post_init__()
         check_flag("is_separator_regex", self.is_separator_regex)
         check_position(self.separator_position)
         if self.separators is not None:

@@ -34,9 +34,7 @@ def check_position(value: Any) -> None:
         raise InvalidOption("separator_position", value, "start, end or null (dropped at cuts)")
 
 
-def separator_ladder(
-    separators: Sequence[str], *, is_regex: bool, position: SeparatorPosition | None
-) -> list[Level]:
+def separator_ladder(separators: Sequence[str], *, is_regex: bool, position: SeparatorPosition | None) -> list[Level]:
     """One level a separator, in the order given; `""` is a cut anywhere, which also ends every ladder."""
     levels: list[Level] = []
     for each in separators:

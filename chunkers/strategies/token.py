@@ -13,7 +13,7 @@ from chunkers.errors import InvalidOption, OptionWarning, SpecialTokenFound
 from chunkers.measure.tokens import DEFAULT_ENCODING, Encoding, TokenMap, encoding, encoding_for_model
 from chunkers.records import Span, Split
 from chunkers.strategies.base import DEFAULT_OVERLAP, ROOM_FOR_OVERLAP, check_count, check_flag, with_start_index
-from chunkers.text.graphemes import ceil_edge, floor_edge, next_edge
+from chunkers.text.graphemes import ceil_edge, floor_edge, next_edge, trimmed_end
 from chunkers.text.lines import skip_space, trim_space
 
 
@@ -115,7 +115,7 @@ class _Windows:
         self.strip = options.strip_whitespace
         self.most = len(self.map.edges) if options.max_size is None else options.max_size
         self.overlap = options.resolved_overlap
-        self.end = trim_space(text, 0, len(text))
+        self.end = trimmed_end(text, 0, len(text))
         if not self.strip and self.end:
             self.end = len(text)
         self.spans: list[Span] = []

@@ -10,6 +10,8 @@ import re
 
 import regex
 
+from chunkers.text.lines import trim_space
+
 CAP = 64
 CLUSTER = regex.compile(r"\X")
 
@@ -48,7 +50,8 @@ def floor_edge(text: str, position: int, floor: int) -> int:
     edge = _safe_edge(text, position, floor)
     around = text[edge : position + CAP + 1]  # a slice: \X looks back over all regional indicators before it
     for cluster in CLUSTER.finditer(around):
-        start, end = edge + cluster.start(), edge + cluster.end()
+        start: int = edge + cluster.start()
+        end: int = edge + cluster.end()
         if end > position:
             return start + (position - start) // CAP * CAP if end - start > CAP else start
         if end == position:
@@ -71,6 +74,14 @@ def ceil_edge(text: str, position: int, floor: int, ceiling: int) -> int:
 def is_edge(text: str, position: int, floor: int) -> bool:
     """Whether a cut at `position` keeps clusters whole; `floor` must be an edge at or before it."""
     return floor_edge(text, position, floor) == position
+
+
+def trimmed_end(text: str, start: int, end: int) -> int:
+    """The end of `text[start:end]` without trailing white space, but for white space that a cluster holds."""
+    stop = trim_space(text, start, end)
+    if stop in (start, end) or text[stop - 1] < "\u0600":
+        return stop
+    return ceil_edge(text, stop, start, end)
 
 
 def _safe_edge(text: str, position: int, floor: int) -> int:

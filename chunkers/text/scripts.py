@@ -12,15 +12,14 @@ HAN_KANA = (
 )
 """Han ideographs, Hiragana, Katakana and Bopomofo: written without spaces between words."""
 
-SOUTHEAST_ASIAN = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ede\u1000-\u109f\u1780-\u17d3\u19e0-\u19ff\ua9e0-\ua9fe\uaa60-\uaa7f"
-"""Thai, Lao, Burmese and Khmer letters: without spaces too, but a character is no word."""
-
 HANGUL = "\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
 
 OPENERS = "([{«‹“‘„‚「『（［｛〔【〈《〖〘〚｢"
 CLOSERS = ")]}»›”’」』）］｝〕】〉》〗〙〛｣\"'"
 
-NO_LINE_START = "、。，．：；！？）］｝〕】〉》」』〗〙〛｣”’…‥・ーゝゞ々ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ,.:;!?)]}%％℃"
+NO_LINE_START = (
+    "、。，．：；！？）］｝〕】〉》」』〗〙〛｣”’…‥・ーゝゞ々ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ,.:;!?)]}%％℃"
+)
 """Characters that must not begin a line in Chinese and Japanese typesetting (JIS X 4051, CLREQ)."""
 
 NO_LINE_END = "（［｛〔【〈《「『〖〘〚｢“‘([{$￥＄¥#＃"

@@ -25,10 +25,15 @@ ASCII_SENTENCE_END = re.compile(f"[.!?](?<![.!?]{{2}})[.!?]*+[{inside_class(')]}
 CLAUSE_END = re.compile(f"[，；：、､،؛…‥—][，；：、､،؛…‥—{_CLOSE}]*|[,;:–][{_CLOSE}]*(?=\\s)")
 
 _ABBREVIATIONS = frozenset(
-    """mr mrs ms dr prof sr jr st mt vs etc inc ltd co corp dept est fig figs no nos vol vols pp ed eds rev gen col sgt
-    capt lt rep sen gov pres hon al cf viz approx ca e.g i.e eg ie jan feb mar apr jun jul aug sep sept oct nov dec
-    art abs nr bd bzw z.b d.h u.a usw hr fr str ggf inkl vgl mme mlle m sra dña ud uds ст г гг т д т.е т.к ул стр рис
-    डॉ श्री""".split()
+    re.findall(
+        r"\S+",
+        """
+        mr mrs ms dr prof sr jr st mt vs etc inc ltd co corp dept est fig figs no nos vol vols pp ed eds rev gen
+        col sgt capt lt rep sen gov pres hon al cf viz approx ca e.g i.e eg ie jan feb mar apr jun jul aug sep
+        sept oct nov dec art abs nr bd bzw z.b d.h u.a usw hr fr str ggf inkl vgl mme mlle m sra dña ud uds ст г
+        гг т д т.е т.к ул стр рис डॉ श्री
+        """,
+    )
 )
 _WORD_BEFORE = re.compile(r"[\w.]*$")
 _NEXT = re.compile(r"\s*([" + _OPEN + r"\"'¿¡]*)(\S?)(\S?)")

@@ -119,13 +119,8 @@ LISTED: tuple[Listed, ...] = (
                 "is_separator_regex": True,
                 "separator_position": "end",
             },
-            {"max_size": 80, "overlap": 20, "language": "python"},
-            {"max_size": 120, "overlap": 0, "language": "js"},
-            {"max_size": 80, "overlap": 20, "language": "html"},
-            {"max_size": 80, "overlap": 20, "language": "markdown"},
         ),
         drops=separators_dropped,
-        keeps_indentation=lambda options: "language" in options,
     ),
     Listed(
         strategy="character",
