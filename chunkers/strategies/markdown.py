@@ -19,7 +19,7 @@ from chunkers.strategies.markdown_packing import MarkdownPacker
 from chunkers.strategies.markdown_sections import NO_PATH, Opened, Path, dialect_of, opened_by, paths_of, ranked
 from chunkers.structure.frontmatter import read_front_matter
 from chunkers.structure.markdown import Heading, Reading
-from chunkers.text.lines import NEWLINE, line_start, skip_space, trim_space
+from chunkers.text.lines import NEWLINE, line_start, skip_space
 
 _new = tuple.__new__  # a third of the time of Span(…)
 _WHOLE = ("fence", "table", "math")
@@ -203,6 +203,8 @@ class _Cutter:
     def __init__(self, document: _Document, headings: Sequence[Heading]) -> None:
         self.document, self.text, self.headings = document, document.text, headings
         self.size = len(self.text)
+        most = document.limit.characters
+        self.most = -1 if most is None else most
 
     @cached_property
     def layout(self) -> Layout:
@@ -218,11 +220,14 @@ class _Cutter:
         document, text = self.document, self.text
         last: Cut = "document-end" if end == self.size else "heading"
         if document.trim.strip:
-            stop = trim_space(text, start, end)
-            begin = line_start(text, skip_space(text, start, stop), start)
-            if begin >= stop:
+            kept = text[start:end].rstrip()
+            if not kept:
                 return []
-            if document.limit.fits(begin, stop):
+            stop = start + len(kept)
+            begin = stop - len(kept.lstrip())
+            if begin > start and text[begin - 1] != "\n":
+                begin = line_start(text, begin, start)
+            if stop - begin <= self.most or (self.most < 0 and document.limit.fits(begin, stop)):
                 return [_new(Span, (begin, stop, last, path[0], "", None, 0, path[1], None))]
         spans = self.packer.pack(start, end)
         if path.titles:

@@ -117,9 +117,13 @@ class Layout:
         opener = self.text[block.start : block.body]
         return opener if self.limit.admits_context(opener) else ""
 
-    def should_not_end(self, offset: int) -> bool:
-        """Whether a chunk that ends at `offset` leaves a heading without its body or a fence mark alone."""
-        end = trim_space(self.text, 0, offset)
+    def should_not_end(self, offset: int, end: int = -1) -> bool:
+        """Whether a chunk that ends at `offset` leaves a heading without its body or a fence mark alone.
+
+        `end` is where it ends without the white space there, if that is known.
+        """
+        if end < 0:
+            end = trim_space(self.text, 0, offset)
         if self._behind_heading(end):
             return True
         starts = self.reading.starts

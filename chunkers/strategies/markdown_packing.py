@@ -11,7 +11,7 @@ from bisect import bisect_right
 from chunkers.cutting.levels import BoundLevel, Ladder
 from chunkers.cutting.limits import Limit
 from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim
-from chunkers.records import NOTHING, Span
+from chunkers.records import NOTHING, Cut, Span
 from chunkers.strategies.markdown_layout import Layout
 from chunkers.text.lines import skip_space, trim_space
 
@@ -47,8 +47,14 @@ class MarkdownPacker(Packer):
             return super().next(position)
         text, end, most, layout = self.text, self.end, self.most, self.layout
         high = position + most
-        if high >= end or layout.repeated(position):
+        if layout.repeated(position):
             return super().next(position)
+        if high >= end:
+            begin = self.overlapping(position) if self.back and self.spans else position
+            if begin < position and end > begin + most:
+                return self.last_chunk(begin, position, "")
+            self.add(begin, position, end, "document-end")
+            return end
         low = position if text[position] > " " else skip_space(text, position, end)
         if low >= high:
             return super().next(position)
@@ -72,7 +78,7 @@ class MarkdownPacker(Packer):
             not low < stop <= high
             or not _is_plain_edge(text, stop)
             or (start > stop and not _is_plain_edge(text, start))
-            or layout.should_not_end(edge)
+            or layout.should_not_end(edge, stop)
         ):
             return super().next(position)
         begin = position
@@ -81,12 +87,15 @@ class MarkdownPacker(Packer):
             if begin < position and stop > begin + most:
                 begin, (rung, gap) = self._with_overlap(begin, position, low, high, (rung, gap._replace(end=stop)))
                 return self._end_chunk(begin, position, (rung, gap), "")
-        repeated = self.spans[-1][1] - begin if begin < position else 0
-        self.spans.append(_new(Span, (begin, stop, levels[rung].cut, (), "", None, repeated, NOTHING, None)))
+        self.add(begin, position, stop, levels[rung].cut)
         self.rung = rung
         while text[start] == "\n":
             start += 1
         return start if "!" <= text[start] <= "~" else self.inner_start(gap.start, stop)
+
+    def add(self, begin: int, position: int, end: int, cut: Cut) -> None:
+        repeated = self.spans[-1][1] - begin if begin < position else 0
+        self.spans.append(_new(Span, (begin, end, cut, (), "", None, repeated, NOTHING, None)))
 
     def overlapping(self, position: int) -> int:
         """`overlap_start(position)`."""

@@ -20,7 +20,7 @@ MOST_CHARACTERS = 64 * 1024
 """Longer front matter is skipped like any other, but not parsed."""
 
 _OPENER = re.compile(r"(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)(?![ \t]*(?:[\r\n]|\Z))")
-_MARKS = re.compile(r"(?:(?<=\n)|(?<=\r))(?:(---|\.\.\.|\+\+\+)[ \t]*(?:\r\n|\n|\r|\Z)|(`{3,}|~{3,})([^\r\n]*))")
+_MARKS = re.compile(r"[\r\n](?:(---|\.\.\.|\+\+\+)[ \t]*(?=[\r\n]|\Z)|(`{3,}|~{3,})([^\r\n]*))")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def read_front_matter(text: str) -> FrontMatter | None:
     closer = _find_closer(text, body, mark)
     if closer is None:
         return None
-    tail, end = closer.start(), closer.end()
+    tail, end = closer
     if tail - body > MOST_CHARACTERS:
         note = f"front matter is longer than {MOST_CHARACTERS} characters and was not parsed"
         return FrontMatter(end=end, body=body, tail=tail, note=note)
@@ -76,10 +76,13 @@ def read_front_matter(text: str) -> FrontMatter | None:
         return FrontMatter(end=end, body=body, tail=tail, note=f"front matter cannot be stored: {_brief(error)}")
 
 
-def _find_closer(text: str, body: int, mark: str) -> re.Match[str] | None:
-    """The closing line of front matter that was opened with `mark`: the first one that is not in a code fence."""
+def _find_closer(text: str, body: int, mark: str) -> tuple[int, int] | None:
+    """The closing line of front matter that was opened with `mark`: the first one that is not in a code fence.
+
+    Where it starts, and the line after it.
+    """
     fence = ""
-    for match in _MARKS.finditer(text, body):
+    for match in _MARKS.finditer(text, body - 1):
         run = match[2]
         if run is not None:
             if not fence:
@@ -88,7 +91,8 @@ def _find_closer(text: str, body: int, mark: str) -> re.Match[str] | None:
             elif run.startswith(fence) and not match[3].strip(" \t"):
                 fence = ""
         elif not fence and (match[1] == mark or (match[1] == "..." and mark == "---")):
-            return match
+            end = match.end()
+            return match.start(1), end + 2 if text.startswith("\r\n", end) else min(end + 1, len(text))
     return None
 
 

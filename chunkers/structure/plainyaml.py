@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 Plain = str | int | None | list["Plain"] | dict[str, "Plain"]
 
-# Characters that every scalar may hold; YAML folds or refuses the others.
-_SAFE = r"\x20-\x7e\xa1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
+# Characters that every scalar may hold, besides those of ASCII; YAML folds or refuses the others.
+_SAFE = r"\xa1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
 _SCALAR = (
-    rf"\"(?P<double>(?:(?![\"\\])[{_SAFE}])*)\"|'(?P<single>(?:(?!')[{_SAFE}])*)'|(?P<int>0|[1-9][0-9]{{0,17}})"
-    rf"|(?P<text>[A-Za-z](?:(?![:#])[{_SAFE}]|:(?![ \n])|(?<!\ )\#)*)"
+    rf"\"(?P<double>[\x20-!#-\[\]-\x7e{_SAFE}]*+)\"|'(?P<single>[\x20-&(-\x7e{_SAFE}]*+)'|(?P<int>0|[1-9][0-9]{{0,17}})"
+    rf"|(?P<text>[A-Za-z](?:[\x20-\"$-9;-\x7e{_SAFE}]++|:(?![ \n])|(?<!\ )\#)*+)"
 )
 _LINE = re.compile(
     rf"(\ *)(?:(?P<item>-)\ +|(?P<key>[A-Za-z_][A-Za-z0-9_-]*):(?:\ +|(?=\n)))(?:{_SCALAR})?\ *\n", re.VERBOSE

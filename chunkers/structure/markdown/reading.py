@@ -8,7 +8,7 @@ from functools import cached_property
 
 from chunkers.structure.markdown.blocks import Block, Heading
 from chunkers.structure.markdown.outline import read_outline
-from chunkers.structure.markdown.scanner import Dialect, Scanner, clip, list_items, normalise, plain_items, scan
+from chunkers.structure.markdown.scanner import Dialect, Scanner, clip, normalise, plain_items, read_items, scan
 
 
 class Reading:
@@ -96,4 +96,4 @@ class Reading:
 
     def items(self, block: Block) -> list[Block]:
         """The items of a list, those of nested lists included, in order."""
-        return list_items(self._lines, (block,), dialect=self.dialect)
+        return read_items(self._lines, (block,), self.dialect)

@@ -39,9 +39,14 @@ def scan(text: str, *, dialect: Dialect = "commonmark", start: int = 0, items: b
 
 def list_items(text: str, lists: Iterable[Block], *, dialect: Dialect = "commonmark") -> list[Block]:
     """The items of some lists that `scan` found in `text`, those of nested lists included, in order."""
+    return read_items(normalise(text), lists, dialect)
+
+
+def read_items(text: str, lists: Iterable[Block], dialect: Dialect) -> list[Block]:
+    """The same for a text that is normalised."""
     found: list[Block] = []
     inside: list[Block] = []
-    reader = ContainerScanner(normalise(text), found, dialect == "mdx")
+    reader = ContainerScanner(text, found, dialect == "mdx")
     for each in lists:
         found.clear()
         reader.run(each.start)
