@@ -145,7 +145,7 @@ class _Document:
         """Chunks of one section each, of the headings that `options` name."""
         text, strip = self.text, options.strip_headers
         keys, headings = ranked(options.headers or (), self.reading)
-        opened = list(opened_by(keys, headings))
+        opened = opened_by(keys, headings)
         cutter = _Cutter(self, self.known(headings, opened))
         cut = cutter.lines if options.return_each_line else cutter.cut
         spans: list[Span] = []
@@ -202,7 +202,7 @@ class _Cutter:
 
     def __init__(self, document: _Document, headings: Sequence[Heading]) -> None:
         self.document, self.text, self.headings = document, document.text, headings
-        self.size = len(self.text)
+        self.size, self.strip = len(self.text), document.trim.strip
         most = document.limit.characters
         self.most = -1 if most is None else most
 
@@ -217,9 +217,9 @@ class _Cutter:
 
     def cut(self, start: int, end: int, path: Path) -> list[Span]:
         """The chunks of `text[start:end]`, which lies under `path`; none if it is blank."""
-        document, text = self.document, self.text
+        text = self.text
         last: Cut = "document-end" if end == self.size else "heading"
-        if document.trim.strip:
+        if self.strip:
             kept = text[start:end].rstrip()
             if not kept:
                 return []
@@ -227,7 +227,7 @@ class _Cutter:
             begin = stop - len(kept.lstrip())
             if begin > start and text[begin - 1] != "\n":
                 begin = line_start(text, begin, start)
-            if stop - begin <= self.most or (self.most < 0 and document.limit.fits(begin, stop)):
+            if stop - begin <= self.most or (self.most < 0 and self.document.limit.fits(begin, stop)):
                 return [_new(Span, (begin, stop, last, path[0], "", None, 0, path[1], None))]
         spans = self.packer.pack(start, end)
         if path.titles:

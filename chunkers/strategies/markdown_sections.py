@@ -51,25 +51,26 @@ class Opened(NamedTuple):
     path: Path
 
 
-def opened_by(keys: Mapping[int, str], headings: Iterable[Heading]) -> Iterator[Opened]:
+def opened_by(keys: Mapping[int, str], headings: Iterable[Heading]) -> list[Opened]:
     """The headings that end a section, with the path that starts there; `keys` are the metadata keys by level."""
-    levels: list[int] = []
+    found: list[Opened] = []
+    levels = [0]
     paths = [NO_PATH]  # above all, then down to the section that is open
     for heading in headings:
-        level = heading[2]
-        listed = level in keys
-        if not listed and not (levels and levels[-1] >= level):
+        _, _, level, title = heading
+        key = keys.get(level)
+        if key is None and levels[-1] < level:
             continue
-        while levels and levels[-1] >= level:
+        while levels[-1] >= level:
             levels.pop()
             paths.pop()
         path = paths[-1]
-        if listed:
-            title = heading[3]
-            path = _new(Path, ((*path[0], title), {**path[1], keys[level]: title}))
+        if key is not None:
+            path = _new(Path, ((*path[0], title), {**path[1], key: title}))
             levels.append(level)
             paths.append(path)
-        yield _new(Opened, (heading, listed, path))
+        found.append(_new(Opened, (heading, key is not None, path)))
+    return found
 
 
 def are_plain(headers: Sequence[Sequence[str]]) -> bool:

@@ -40,27 +40,36 @@ class _Outliner:
         done = start
         match = patterns.OUTLINE_LINE.match(text, start) or search(text, start)
         while match is not None:
-            line = match.start()
+            line, end = match.span()
             if text[line] == "\n":
                 line += 1
             character = text[line]
-            end = line
             if character == "#":
-                mark = match.end()
-                end = find("\n", mark) + 1
-                title = text[mark:end].strip(" \t\r\n")
-                if title.endswith("#"):
+                marked = text[line:end]
+                title = marked.lstrip("#")
+                level = len(marked) - len(title)
+                title = title.strip(" \t\r")
+                if title and title[-1] == "#":
                     title = leaves.heading_title(title)
-                headings.append(_new(Heading, (line, end, mark - line, title)))
-            elif character == "`" or character == "~":
-                _, tail, end = leaves.fence_ends(text, line, match.end() - line)
-                self.open_fence |= tail == end
+                done = end + 1
+                headings.append(_new(Heading, (line, done, level, title)))
+                match = search(text, end)
+                continue
+            if character == "`" or character == "~":
+                tail = find("```", end)
+                if tail > 0 and text[tail - 1] == text[tail + 3] == "\n" and end - line == 3 and character == "`":
+                    end = tail + 4
+                else:
+                    _, tail, end = leaves.fence_ends(text, line, end - line)
+                    self.open_fence |= tail == end
             else:
+                last = text[end - 1]
+                end = line
                 in_paragraph = line > done and text[line - 2] != "\n"
                 html = leaves.html_kind(text, line, interrupts=in_paragraph) if character == "<" else ""
                 if html:
                     end = leaves.html_end(text, line, html)
-                elif in_paragraph if text[match.end() - 1] in "=-" else character != "<" or (
+                elif in_paragraph if last in "=-" else character != "<" or (
                     in_paragraph and patterns.TAG_LINE.match(text, line)
                 ):
                     end = self.scan(self.clean_line(done, line), line)

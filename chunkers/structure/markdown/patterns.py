@@ -44,9 +44,10 @@ JUMP = re.compile(rf"\n(?:\ {{0,3}}(?:{_STARTS})|{_INDENTED})", re.VERBOSE)
 # What decides where headings are (see `outline`). In the first column: ATX headings, fences, tags, underlines, math and
 # ":::" containers; the same indented by one to three columns; fences inside containers. Alternatives start with a
 # character and there are no groups, so that other lines are passed by quickly: what was found, its character tells.
+# Of an ATX heading that is the whole line.
 _CONTAINED_FENCE = r"[ \t>*+\-0-9.)]*+(?:\[\^[^\] \n]++\]:[ \t>*+\-0-9.)]*+)*+(?:```|~~~)"
 _OUTLINE = rf"""
-    \#\#{{0,5}}+(?=[ \t\n])
+    \#\#{{0,5}}+(?=[ \t\n])[^\n]*+
   | `{{3,}}+(?=[^`\n]*\n)
   | ~{{3,}}+
   | <[A-Za-z/!?]

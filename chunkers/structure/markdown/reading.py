@@ -21,6 +21,7 @@ class Reading:
 
     def __init__(self, text: str, *, dialect: Dialect = "commonmark", start: int = 0) -> None:
         self.text, self.dialect, self.start = text, dialect, start
+        self._lines = normalise(text)
         self._read: set[int] = set()
         if dialect == "commonmark":
             headings, self.open_fence = read_outline(self._lines, start) if text else ([], False)
@@ -49,10 +50,6 @@ class Reading:
     @cached_property
     def _scanner(self) -> Scanner:
         return Scanner(self._lines, self.dialect, items=False)
-
-    @cached_property
-    def _lines(self) -> str:
-        return normalise(self.text)
 
     def around(self, low: int, high: int) -> tuple[int, int]:
         """The first and last offset of the stretches that have a part between the offsets."""
