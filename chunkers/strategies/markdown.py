@@ -231,7 +231,11 @@ class _Cutter:
                 return [_new(Span, (begin, stop, last, path[0], "", None, 0, path[1], None))]
         spans = self.packer.pack(start, end)
         if path.titles:
-            spans = [_titled(span, path.titles, path.metadata) for span in spans]
+            titles, metadata = path
+            spans = [
+                _new(Span, (begin, stop, cut, titles, context, None, overlap, metadata, None))
+                for begin, stop, cut, _, context, _, overlap, _, _ in spans
+            ]
         _end_with(spans, last)
         return spans
 

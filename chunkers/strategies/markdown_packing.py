@@ -109,7 +109,7 @@ class MarkdownPacker(Packer):
         for level in self.atoms:
             begin = level.first_start(floor, stop)
             if begin is not None:
-                plain = "!" <= text[begin] <= "~" and text[begin - 1] < "\u0300"
+                plain = "!" <= text[begin] <= "~" and text[begin - 1] < "\u0300" and text[begin - 1] not in " \t"
                 return begin if plain and not layout.repeated(begin) else self.overlap_start(position)
         return self.overlap_start(position) if cut in INSIDE_WORDS else position
 
