@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import chunkers
@@ -29,9 +29,11 @@ class Router:
         found = self._globs.first(document_id)
         return len(self._config.rules) if found is None else found
 
-    def rules_of(self, document_ids: Iterable[str]) -> list[int]:
+    def rules_of(self, document_ids: Sequence[str]) -> list[int]:
         """`rule_of` for many ids, in their order."""
         first, default = self._globs.first, len(self._config.rules)
+        if not default:
+            return [default] * len(document_ids)
         return [default if found is None else found for found in map(first, document_ids)]
 
     def strategy(self, rule: int) -> Strategy:

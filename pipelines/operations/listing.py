@@ -14,7 +14,7 @@ from pipelines.config.model import Config, Source
 from pipelines.errors import StorageError
 from pipelines.observe.events import ObjectSkipped, Sink, SourceListed, SourceUnreachable
 from pipelines.planning import LISTING
-from pipelines.storage.store import Entry, Skipped, open_source
+from pipelines.storage.store import Page, Skipped, open_source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,29 +62,32 @@ def _pages(config: Config, index: int, skip: Skipped) -> Iterator[pa.Table]:
     if name is not None:
         entry = store.stat(name)
         if entry is not None and source.selects(name):
-            yield _table([entry], index, store.child(""))
+            page = Page.new()
+            page.add(entry)
+            yield _table(page, index, store.child(""))
         return
     own = below(config.output.path, source.path)
     inside = None if own is None else own + "/" if own else ""
     everything = source.include == ("**",) and not source.exclude
     for page in store.list(skipped=skip):
-        chosen = page if everything else [entry for entry in page if source.selects(entry.path)]
+        table = _table(page, index, store.child(""))
+        if not everything:
+            table = table.filter(pa.array([source.selects(path) for path in page.paths], pa.bool_()))
         if inside is not None:
-            chosen = [entry for entry in chosen if not entry.path.startswith(inside)]
-        if chosen:
-            yield _table(chosen, index, store.child(""))
+            table = table.filter(pc.invert(pc.starts_with(table["path"], inside)))
+        if table.num_rows:
+            yield table
 
 
-def _table(entries: list[Entry], index: int, address: str) -> pa.Table:
-    """Entries as planning.LISTING."""
-    paths, sizes, modified, validators = zip(*entries, strict=True)
-    path = pa.array(paths, pa.string())
+def _table(page: Page, index: int, address: str) -> pa.Table:
+    """A page as planning.LISTING."""
+    path = pa.array(page.paths, pa.string())
     values = {
-        "source": pa.array(np.full(len(entries), index, np.int32)),
+        "source": pa.array(np.full(len(page.paths), index, np.int32)),
         "path": path,
         "uri": pc.binary_join_element_wise(address, path, ""),
-        "size": pa.array(sizes, pa.int64()),
-        "modified": pc.divide(pa.array(modified, pa.int64()), 1000).cast(pa.timestamp("us", "UTC")),
-        "validator": pa.array(validators, pa.string()),
+        "size": pa.array(page.sizes, pa.int64()),
+        "modified": pc.divide(pa.array(page.modified, pa.int64()), 1000).cast(pa.timestamp("us", "UTC")),
+        "validator": pa.array(page.validators, pa.string()),
     }
     return pa.table([values[name] for name in LISTING.names], schema=LISTING)

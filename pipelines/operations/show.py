@@ -77,7 +77,7 @@ def show_chunk(store: Store, table: Snapshot, chunk_id: str) -> dict[str, Any]:
 
 def _latest_run(store: Store) -> str:
     suffix = "/outcome.json"
-    found = [entry.path for page in store.list(layout.RUNS) for entry in page if entry.path.endswith(suffix)]
+    found = [path for page in store.list(layout.RUNS) for path in page.paths if path.endswith(suffix)]
     if not found:
         raise TableStateError(f"{store.address}: holds no run that ended")
     return max(path.removeprefix(layout.RUNS).removesuffix(suffix) for path in found)

@@ -40,8 +40,10 @@ def plan(
     identified = identify(_columns(listing, LISTING), sources, old)
     listed = decide_listed(identified.winners, sources, route, old, full=full)
     unlisted = decide_unlisted(listed, identified.losers, sources, old, prune=prune)
-    documents = pa.concat_tables([listed, unlisted]).combine_chunks()
-    documents = documents.take(pc.sort_indices(documents["id"])).combine_chunks()
+    documents = listed.combine_chunks()
+    if unlisted.num_rows:
+        documents = pa.concat_tables([listed, unlisted]).combine_chunks()
+        documents = documents.take(pc.sort_indices(documents["id"])).combine_chunks()
     actions = documents["action"].combine_chunks()
     layout = lay_out(
         documents["id"].combine_chunks(),

@@ -15,7 +15,7 @@ NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.EOPNOTSU
 """Errors that say: no hard link here."""
 
 
-def write_temporary(target: str, data: bytes) -> str:
+def write_temporary(target: str, data: bytes | memoryview) -> str:
     """A durable temporary file next to `target`, with the permissions an ordinary new file gets."""
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".tmp-rechunk-{secrets.token_hex(8)}")
@@ -26,10 +26,11 @@ def write_temporary(target: str, data: bytes) -> str:
         _make_folders(folder)
         descriptor = os.open(temporary, flags, 0o666)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        with open(descriptor, "wb", buffering=0) as file:
+            view = memoryview(data)
+            while view:
+                view = view[file.write(view) :]
+            os.fsync(descriptor)
     except BaseException:
         os.unlink(temporary)
         raise

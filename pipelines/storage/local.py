@@ -28,6 +28,7 @@ class LocalStore(Store):
 
     def __init__(self, root: str, *, follow_links: bool = True) -> None:
         self.address = os.path.abspath(root)
+        self._root = os.path.join(self.address, "")
         self._follow = follow_links
 
     def list(self, prefix: str = "", skipped: Skipped | None = None) -> Iterator[Page]:
@@ -50,7 +51,7 @@ class LocalStore(Store):
         seen = {(info.st_dev, info.st_ino)}
         pending = [folder]
         links: Names = []
-        page: Page = []
+        page = Page.new()
         while pending or links:
             if pending:
                 parent = pending.pop()
@@ -60,15 +61,14 @@ class LocalStore(Store):
                     skipped(parent, "links to a folder that is listed under another name")
                     continue
                 parent += "/"
-            found = self._scan(parent, stem if parent == folder else "", now, seen, skipped)
+            found = self._scan(parent, stem if parent == folder else "", now, seen, page, skipped)
             pending += found.folders
             for link in found.links:
                 heapq.heappush(links, link)
-            page += found.entries
-            if len(page) >= PAGE:
+            if len(page.paths) >= PAGE:
                 yield page
-                page = []
-        if page:
+                page = Page.new()
+        if page.paths:
             yield page
 
     def _first_visit(self, folder: str, seen: set[tuple[int, int]]) -> bool:
@@ -79,8 +79,12 @@ class LocalStore(Store):
         seen.add(key)
         return True
 
-    def _scan(self, folder: str, stem: str, now: int, seen: set[tuple[int, int]], skipped: Skipped) -> _Found:
-        found = _Found([], [], [])
+    def _scan(
+        self, folder: str, stem: str, now: int, seen: set[tuple[int, int]], page: Page, skipped: Skipped
+    ) -> _Found:
+        """Add the files of one folder to `page`. Ordinary files come first and pay for nothing else."""
+        found = _Found([], [])
+        paths, sizes, times, validators = page
         try:
             scan = os.scandir(self._path(folder))
         except FileNotFoundError:  # deleted while we were listing
@@ -90,28 +94,35 @@ class LocalStore(Store):
                 name = item.name
                 if stem and not name.startswith(stem):
                     continue
-                path = folder + name
                 try:
-                    if not is_text(name):
-                        skipped(printable(path), "the name is not valid UTF-8")
+                    if not name.isascii() and not is_text(name):
+                        skipped(printable(folder + name), "the name is not valid UTF-8")
                     elif item.is_file(follow_symlinks=False):
-                        if not TEMPORARY.fullmatch(name):
-                            found.entries.append(_entry(path, item.stat(follow_symlinks=False), now))
+                        if name.startswith(".") and TEMPORARY.fullmatch(name):
+                            continue
+                        info = item.stat(follow_symlinks=False)
+                        modified = info.st_mtime_ns
+                        paths.append(folder + name)
+                        sizes.append(info.st_size)
+                        times.append(modified)
+                        validators.append(_validator(info) if settled(modified, now) else None)
                     elif item.is_dir(follow_symlinks=False):
                         info = item.stat(follow_symlinks=False)
                         key = (info.st_dev, info.st_ino)
                         if key not in seen:
                             seen.add(key)
-                            found.folders.append(path + "/")
+                            found.folders.append(folder + name + "/")
                     elif item.is_symlink():
-                        self._follow_link(item, path, now, found, skipped)
+                        self._follow_link(item, folder + name, now, found, page, skipped)
                     else:
-                        skipped(path, "not a regular file")
+                        skipped(folder + name, "not a regular file")
                 except FileNotFoundError:
                     continue
         return found
 
-    def _follow_link(self, item: os.DirEntry[str], path: str, now: int, found: _Found, skipped: Skipped) -> None:
+    def _follow_link(
+        self, item: os.DirEntry[str], path: str, now: int, found: _Found, page: Page, skipped: Skipped
+    ) -> None:
         if not self._follow:
             skipped(path, "a symbolic link")
             return
@@ -121,18 +132,17 @@ class LocalStore(Store):
             skipped(path, "a broken symbolic link")
             return
         if stat.S_ISREG(info.st_mode):
-            found.entries.append(_entry(path, info, now))
+            page.add(_entry(path, info, now))
         elif stat.S_ISDIR(info.st_mode):
             found.links.append(path)
         else:
             skipped(path, "not a regular file")
 
     def read(self, path: str) -> bytes:
-        with self.open(path) as file:
-            try:
-                return file.read()
-            except OSError as error:
-                raise self._failure(error, "cannot be read", path) from error
+        try:
+            return _whole(self._checked(path))
+        except OSError as error:
+            raise self._failure(error, "cannot be read", path) from error
 
     def open(self, path: str) -> BinaryIO:
         try:
@@ -140,7 +150,7 @@ class LocalStore(Store):
         except OSError as error:
             raise self._failure(error, "cannot be read", path) from error
 
-    def write(self, path: str, data: bytes) -> None:
+    def write(self, path: str, data: bytes | memoryview) -> None:
         target = self._checked(path)
         try:
             temporary = write_temporary(target, data)
@@ -211,11 +221,11 @@ class LocalStore(Store):
             raise self._failure(error, "cannot be synced", folder) from error
 
     def _path(self, path: str) -> str:
-        return os.path.join(self.address, path)
+        return self._root + path
 
     def _checked(self, path: str) -> str:
         check_path(path, self.address)
-        return os.path.join(self.address, path)
+        return self._root + path
 
     def _failure(self, error: OSError, what: str, path: str | None = None, *, missing: bool = True) -> Exception:
         address = str(error.filename or self.address) if path is None else self.child(path)
@@ -225,11 +235,27 @@ class LocalStore(Store):
 
 
 class _Found(NamedTuple):
-    """What one folder holds: its files, its own folders (with `/`), and links to folders."""
+    """What one folder holds besides files: its own folders (with `/`), and links to folders."""
 
-    entries: list[Entry]
     folders: list[str]
     links: list[str]
+
+
+def _whole(path: str) -> bytes:
+    """The bytes of a file. File objects cost more than the file when it is small (benchmarks/job.py)."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        size = os.fstat(descriptor).st_size
+        data = os.read(descriptor, size + 1)
+        if len(data) == size:
+            return data
+        parts = [data]  # more than one read gives, or a file that is being written
+        while data:
+            data = os.read(descriptor, 1 << 20)
+            parts.append(data)
+        return b"".join(parts)
+    finally:
+        os.close(descriptor)
 
 
 def _ignore(path: str, reason: str) -> None:
@@ -238,5 +264,8 @@ def _ignore(path: str, reason: str) -> None:
 
 def _entry(path: str, info: os.stat_result, now: int) -> Entry:
     modified = info.st_mtime_ns
-    validator = f"{info.st_size}-{modified}-{info.st_ctime_ns}-{info.st_ino}" if settled(modified, now) else None
-    return Entry(path, info.st_size, modified, validator)
+    return Entry(path, info.st_size, modified, _validator(info) if settled(modified, now) else None)
+
+
+def _validator(info: os.stat_result) -> str:
+    return f"{info.st_size}-{info.st_mtime_ns}-{info.st_ctime_ns}-{info.st_ino}"

@@ -43,7 +43,7 @@ class FsspecStore(Store):
             found = files.find(self._key(folder) if folder else root, detail=True, withdirs=False)
         now = time.time_ns()
         base = f"{root}/" if root else ""
-        page: Page = []
+        page = Page.new()
         for name, info in found.items():
             path = name[len(base) :]
             # A "directory marker" is an object whose name ends in a slash, or the folder's own name.
@@ -53,11 +53,11 @@ class FsspecStore(Store):
                 if skipped is not None:
                     skipped(printable(path), "the name is not valid UTF-8" if not is_text(path) else "has '..'")
                 continue
-            page.append(self._entry(path, info, now))
-            if len(page) >= PAGE:
+            page.add(self._entry(path, info, now))
+            if len(page.paths) >= PAGE:
                 yield page
-                page = []
-        if page:
+                page = Page.new()
+        if page.paths:
             yield page
 
     def read(self, path: str) -> bytes:
@@ -69,9 +69,9 @@ class FsspecStore(Store):
             file: BinaryIO = files.open(self._key(path), "rb")
             return file
 
-    def write(self, path: str, data: bytes) -> None:
+    def write(self, path: str, data: bytes | memoryview) -> None:
         with self._failures("cannot be written", path) as files:
-            files.pipe_file(self._key(path), data)
+            files.pipe_file(self._key(path), bytes(data))
 
     def create(self, path: str, data: bytes) -> bool:
         protocol = self.address.partition("://")[0]
@@ -151,7 +151,7 @@ class MemoryStore(FsspecStore):
     def open(self, path: str) -> BinaryIO:
         return io.BytesIO(self.read(path))  # fsspec would hand out the live object with its shared position
 
-    def write(self, path: str, data: bytes) -> None:
+    def write(self, path: str, data: bytes | memoryview) -> None:
         with _MEMORY:
             super().write(path, data)
 

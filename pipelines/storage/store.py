@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipelines.errors import UsageError
-from pipelines.storage.base import Entry, Skipped, Store
+from pipelines.storage.base import Entry, Page, Skipped, Store
 from pipelines.storage.local import LocalStore
 from pipelines.storage.remote import FsspecStore, MemoryStore
 
-__all__ = ["Entry", "Skipped", "Store", "open_source", "open_store"]
+__all__ = ["Entry", "Page", "Skipped", "Store", "open_source", "open_store"]
 
 Options = Mapping[str, Mapping[str, Any]]
 

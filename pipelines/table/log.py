@@ -112,11 +112,11 @@ def version_numbers(store: Store) -> list[int]:
     """The log's versions in order. TableStateError when another tool cleaned the log up behind a checkpoint."""
     found, checkpoint = [], -1
     for page in store.list(LOG):
-        for entry in page:
-            number = version_of(entry.path)
+        for path in page.paths:
+            number = version_of(path)
             if number is not None:
                 found.append(number)
-            elif match := _CHECKPOINT.fullmatch(entry.path.removeprefix(LOG)):
+            elif match := _CHECKPOINT.fullmatch(path.removeprefix(LOG)):
                 checkpoint = max(checkpoint, int(match[1]))
     found.sort()
     if checkpoint > (found[-1] if found else -1):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +34,7 @@ _HIGH_CARDINALITY = {"id", "text", "content_hash", "row_hash", "chunk_hashes", "
 class Encoded:
     """One Parquet file as bytes, with all that a commit says of it but its path."""
 
-    data: bytes
+    data: memoryview
     rows: int
     sha256: str
     min_id: str | None
@@ -56,11 +55,11 @@ def encode(rows: pa.Table, kind: Kind, payload: Mapping[str, str] | None = None)
     """
     schema = schema_of(kind, payload)
     table = _sorted(_plain(rows.select(schema.names)).cast(schema).combine_chunks(), SORTED_BY[kind])
-    sink = io.BytesIO()
+    sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, schema, **_options(schema, kind, table.num_rows)) as writer:
         writer.write_table(table, row_group_size=_rows_per_group(table))
         writer.add_key_value_metadata(FOOTER)
-    data = sink.getvalue()
+    data = memoryview(sink.getvalue()).cast("B")
     low, high = _bounds(table.column(0))
     return Encoded(data=data, rows=table.num_rows, sha256=hashlib.sha256(data).hexdigest(), min_id=low, max_id=high)
 

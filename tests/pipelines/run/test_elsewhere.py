@@ -34,12 +34,12 @@ def memory() -> Iterator[str]:
     yield address
     store = open_store(address)
     for page in list(store.list()):
-        for entry in page:
-            store.delete(entry.path)
+        for path in page.paths:
+            store.delete(path)
 
 
 def rows_in(store: Store, prefix: str) -> list[dict[str, Any]]:
-    paths = sorted(entry.path for page in store.list(prefix) for entry in page)
+    paths = sorted(path for page in store.list(prefix) for path in page.paths)
     return [row for path in paths for row in pq.read_table(io.BytesIO(store.read(path))).to_pylist()]
 
 

@@ -16,7 +16,7 @@ from pipelines.storage.local import LocalStore
 
 def listing(store: LocalStore, prefix: str = "") -> tuple[list[str], list[tuple[str, str]]]:
     skipped: list[tuple[str, str]] = []
-    entries = [entry.path for page in store.list(prefix, lambda *what: skipped.append(what)) for entry in page]
+    entries = [path for page in store.list(prefix, lambda *what: skipped.append(what)) for path in page.paths]
     return sorted(entries), sorted(skipped)
 
 

@@ -42,7 +42,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 
 
 def listed(store: Store, prefix: str = "") -> dict[str, int]:
-    return {entry.path: entry.size for page in store.list(prefix) for entry in page}
+    return {entry.path: entry.size for page in store.list(prefix) for entry in page.entries()}
 
 
 def test_names_are_taken_literally(store: Store) -> None:
@@ -133,7 +133,7 @@ def test_a_validator_changes_with_the_bytes(store: Store) -> None:
     before = store.stat("a")
     assert before is not None
     assert before.validator is not None
-    assert next(iter(store.list()))[0].validator == before.validator
+    assert next(iter(store.list())).validators[0] == before.validator
     store.write("a", b"2")
     time.sleep(0.03)
     after = store.stat("a")

@@ -70,7 +70,7 @@ def test_the_run_folder_holds_the_whole_corpus_and_nothing_else(store: Store) ->
     done = run(store, OLD, ["b.md"])
     assert isinstance(done, Committed)
     folder = f"chunks/{done.snapshot.run_id}/"
-    found = sorted(entry.path for page in store.list("chunks/") for entry in page)
+    found = sorted(path for page in store.list("chunks/") for path in page.paths)
     parts = [f"{folder}part-0000{n}-of-00002.parquet" for n in (0, 1)]
     assert found == sorted([layout.version_file(0), *parts])
     assert sum(shards.read(store, part).num_rows for part in parts) == 4
