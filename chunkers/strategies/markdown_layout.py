@@ -101,25 +101,26 @@ class Layout:
         at = bisect_right(self.starts, skip_space(self.text, offset, len(self.text))) - 1
         return self.starts[at] if at >= 0 else 0
 
-    def repeated(self, offset: int, end: int = 0) -> str:
-        """What a chunk that starts at `offset` inside a table or fence repeats: header rows, or the opener line.
+    def repeated(self, offset: int) -> str:
+        """What a chunk that starts at `offset` inside a table or fence repeats: header rows, or the opener line."""
+        frame = self.frame_at(offset)
+        return self.text[frame.start : frame.body] if frame else ""
 
-        With an `end`: what one that starts anywhere from `offset` up to there does.
-        """
+    def frame_at(self, offset: int) -> Block | None:
+        """The table or fence inside which `offset` lies, if its opener is short enough to be repeated."""
         if not self._known_from <= offset <= self._known_to:
-            headings = self.reading.headings
             above = bisect_right(self.reading.starts, offset) - 1
-            if above >= 0 and offset <= headings[above].end:
-                return ""
+            if above >= 0 and offset <= self.reading.headings[above].end:
+                return None
             self.read(offset, offset)
         at = bisect_left(self.framed_starts, offset) - 1
         if at < 0:
-            return ""
-        _, start, _, _, body, tail, _, _ = self.framed[at]
-        if not body <= offset < tail or end > tail:
-            return ""
-        opener = self.text[start:body]
-        return opener if self.limit.admits_context(opener) else ""
+            return None
+        block = self.framed[at]
+        _, start, _, _, body, tail, _, _ = block
+        if body <= offset < tail and self.limit.admits_context(self.text[start:body]):
+            return block
+        return None
 
     def should_not_end(self, offset: int, end: int = -1) -> bool:
         """Whether a chunk that ends at `offset` leaves a heading without its body or a fence mark alone.

@@ -13,6 +13,7 @@ from chunkers.cutting.limits import Limit
 from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim
 from chunkers.records import NOTHING, Cut, Span
 from chunkers.strategies.markdown_layout import Layout
+from chunkers.text.graphemes import trimmed_end
 from chunkers.text.lines import skip_space, trim_space
 
 _new = tuple.__new__  # a third of the time of Span(…)
@@ -37,7 +38,7 @@ class MarkdownPacker(Packer):
 
     def pack(self, start: int, end: int) -> list[Span]:
         """Cut `text[start:end]`."""
-        self.end = trim_space(self.text, start, end) if self.trim.strip else end
+        self.end = trimmed_end(self.text, start, end) if self.trim.strip else end
         self.spans, self.drops, self.rung = [], [], 0
         return self.run(start)[0]
 
@@ -47,7 +48,7 @@ class MarkdownPacker(Packer):
             return super().next(position)
         text, end, most, layout = self.text, self.end, self.most, self.layout
         high = position + most
-        if layout.repeated(position):
+        if layout.frame_at(position):
             return super().next(position)
         if high >= end:
             begin = self.overlapping(position) if self.back and self.spans else position
@@ -108,9 +109,18 @@ class MarkdownPacker(Packer):
             self.atoms = [self.level(atom) for atom in self.overlap.atoms]
         for level in self.atoms:
             begin = level.first_start(floor, stop)
-            if begin is not None:
-                plain = "!" <= text[begin] <= "~" and text[begin - 1] < "\u0300" and text[begin - 1] not in " \t"
-                return begin if plain and not layout.repeated(begin) else self.overlap_start(position)
+            while begin is not None:
+                before = begin - 1
+                while before >= floor and text[before] in " \t":
+                    before -= 1
+                if text[before] in "\r\n":
+                    begin = before + 1  # the indentation of a line stays with it
+                elif text[before].isspace() or text[begin - 1] >= "\u0300" or not "!" <= text[begin] <= "~":
+                    return self.overlap_start(position)
+                frame = layout.frame_at(begin)
+                if frame is None:
+                    return begin
+                begin = level.first_start(frame.tail, stop) if frame.tail < stop else None
         return self.overlap_start(position) if cut in INSIDE_WORDS else position
 
 
