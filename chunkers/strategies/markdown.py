@@ -19,6 +19,7 @@ from chunkers.strategies.markdown_packing import MarkdownPacker
 from chunkers.strategies.markdown_sections import NO_PATH, Opened, Path, dialect_of, opened_by, paths_of, ranked
 from chunkers.structure.frontmatter import read_front_matter
 from chunkers.structure.markdown import Heading, Reading
+from chunkers.text.graphemes import trimmed_end
 from chunkers.text.lines import NEWLINE, line_start, skip_space
 
 _new = tuple.__new__  # a third of the time of Span(…)
@@ -225,6 +226,8 @@ class _Cutter:
                 return []
             stop = start + len(kept)
             begin = stop - len(kept.lstrip())
+            if text[stop - 1] >= "\u0600":
+                stop = trimmed_end(text, start, end)
             if begin > start and text[begin - 1] != "\n":
                 begin = line_start(text, begin, start)
             if stop - begin <= self.most or (self.most < 0 and self.document.limit.fits(begin, stop)):

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from chunkers.cutting.levels import TEXT_LADDER, BlankLine, BoundLevel, Gap, Ladder, Level
+from chunkers.cutting.levels import TEXT_LADDER, Ladder, Level
 from chunkers.cutting.limits import Limit
-from chunkers.records import Cut
+from chunkers.strategies.markdown_levels import Edges, Later, Once, Starts
 from chunkers.structure.markdown import Block, Heading, Reading
 from chunkers.text.lines import skip_space, trim_space
 from chunkers.text.scripts import HAN_KANA
 
-_new = tuple.__new__  # a third of the time of Gap(…)
 _FRAMED = ("fence", "table")
 _FIRST_WORD = re.compile(rf"[{HAN_KANA}]|[^\s{HAN_KANA}]+")
 _MOST_WORD = 256
@@ -62,11 +61,11 @@ class Layout:
         self.section_levels = len(sections)
         return [
             *sections,
-            _Edges(self),
-            _Later("item", self, items.outer),
-            _Later("item", self, items.inner),
-            _Later("row", self, lambda low, high: (self.rows,)),
-            *(_Once(level, text) for level in TEXT_LADDER),
+            Edges(self),
+            Later("item", self, items.outer),
+            Later("item", self, items.inner),
+            Later("row", self, lambda low, high: (self.rows,)),
+            *(Once(level, text) for level in TEXT_LADDER),
         ]
 
     def _section_levels(self) -> list[Level]:
@@ -78,7 +77,7 @@ class Layout:
             if level >= heading.level or skip_space(text, end, heading.start) < heading.start:
                 by_level.setdefault(heading.level, []).append(heading.start)
             level, end = heading.level, heading.end
-        return [_Starts("heading", by_level[level]) for level in sorted(by_level)]
+        return [Starts("heading", by_level[level]) for level in sorted(by_level)]
 
     def _rows_of(self, blocks: Iterable[Block]) -> Iterator[int]:
         for block in blocks:
@@ -241,129 +240,3 @@ class _Items:
             inner = {item.start for item in items} - outer
             known = self._read[block.start] = (sorted(outer), sorted(inner))
         return known
-
-
-def _last(offsets: Sequence[int], low: int, high: int) -> int:
-    """The greatest of some ascending offsets in `low < offset <= high`, or -1."""
-    at = bisect_right(offsets, high) - 1
-    return offsets[at] if at >= 0 and offsets[at] > low else -1
-
-
-class _Starts:
-    """Zero-width boundaries at known offsets, ascending."""
-
-    __slots__ = ("_offsets", "cut", "soft")
-
-    def __init__(self, cut: Cut, offsets: Sequence[int]) -> None:
-        self.cut, self.soft, self._offsets = cut, True, offsets
-
-    def bind(self, text: str) -> BoundLevel:
-        return self
-
-    def last(self, low: int, high: int) -> Gap | None:
-        offset = _last(self._offsets, low, high)
-        return _new(Gap, (offset, offset)) if offset >= 0 else None
-
-    def first(self, low: int, high: int) -> Gap | None:
-        offsets = self._offsets
-        at = bisect_right(offsets, low)
-        return Gap(offsets[at], offsets[at]) if at < len(offsets) and offsets[at] <= high else None
-
-    def first_start(self, low: int, high: int) -> int | None:
-        at = bisect_left(self._offsets, low)
-        return self._offsets[at] if at < len(self._offsets) and self._offsets[at] < high else None
-
-
-class _Later:
-    """The same for offsets in several sequences, which are worked out when asked for."""
-
-    __slots__ = ("_between", "_layout", "cut", "soft")
-
-    def __init__(self, cut: Cut, layout: Layout, between: Callable[[int, int], Iterable[Sequence[int]]]) -> None:
-        self.cut, self.soft, self._layout, self._between = cut, True, layout, between
-
-    def bind(self, text: str) -> BoundLevel:
-        return self
-
-    def last(self, low: int, high: int) -> Gap | None:
-        self._layout.read(low, high)
-        offset = -1
-        for offsets in self._between(low, high):
-            offset = max(offset, _last(offsets, low, high))
-        return _new(Gap, (offset, offset)) if offset >= 0 else None
-
-    def first(self, low: int, high: int) -> Gap | None:
-        self._layout.read(low, high)
-        found = (_Starts(self.cut, offsets).first(low, high) for offsets in self._between(low, high))
-        return min((gap for gap in found if gap), default=None)
-
-    def first_start(self, low: int, high: int) -> int | None:
-        self._layout.read(low, high)
-        found = (_Starts(self.cut, offsets).first_start(low, high) for offsets in self._between(low, high))
-        return min((start for start in found if start is not None), default=None)
-
-
-class _Once:
-    """A level that is bound to its one text once, however often it is asked."""
-
-    __slots__ = ("_bound", "_level", "_text")
-
-    def __init__(self, level: Level, text: str) -> None:
-        self._level, self._text = level, text
-        self._bound: BoundLevel | None = None
-
-    def bind(self, text: str) -> BoundLevel:
-        if self._bound is None:
-            self._bound = self._level.bind(self._text)
-        return self._bound
-
-
-class _Edges:
-    """The edges of top-level blocks: where a parsed block starts or ends, and blank lines outside of all of them."""
-
-    __slots__ = ("_blank", "_layout", "cut", "soft")
-
-    def __init__(self, layout: Layout) -> None:
-        self.cut: Cut = "block"
-        self.soft = True
-        self._blank = BlankLine().bind(layout.text)
-        self._layout = layout
-
-    def bind(self, text: str) -> BoundLevel:
-        return self
-
-    def last(self, low: int, high: int) -> Gap | None:
-        self._layout.read(low, high)
-        starts, ends = self._layout.block_starts, self._layout.block_ends
-        edge = low
-        if (at := bisect_right(starts, high)) and starts[at - 1] > edge:
-            edge = starts[at - 1]
-        if (at := bisect_right(ends, high)) and ends[at - 1] > edge:
-            edge = ends[at - 1]
-        while high > edge and (gap := self._blank.last(edge, high)) is not None:
-            at = bisect_right(starts, gap.end) - 1
-            if at < 0 or gap.end >= ends[at]:
-                return gap
-            high = starts[at]
-        return _new(Gap, (edge, edge)) if edge > low else None
-
-    def first(self, low: int, high: int) -> Gap | None:
-        self._layout.read(low, high)
-        starts, ends = self._layout.block_starts, self._layout.block_ends
-        edge = high + 1
-        if (at := bisect_right(starts, low)) < len(starts) and starts[at] < edge:
-            edge = starts[at]
-        if (at := bisect_right(ends, low)) < len(ends) and ends[at] < edge:
-            edge = ends[at]
-        while low < min(edge, high) and (gap := self._blank.first(low, min(edge, high))) is not None:
-            at = bisect_right(starts, gap.end) - 1
-            if at < 0 or gap.end >= ends[at]:
-                return gap
-            low = ends[at]
-        return Gap(edge, edge) if edge <= high else None
-
-    def first_start(self, low: int, high: int) -> int | None:
-        self._layout.read(low, high)
-        starts = self._layout.block_starts
-        at = bisect_left(starts, low)
-        return starts[at] if at < len(starts) and starts[at] < high else None

@@ -69,8 +69,10 @@ class _Outliner:
                 html = leaves.html_kind(text, line, interrupts=in_paragraph) if character == "<" else ""
                 if html:
                     end = leaves.html_end(text, line, html)
-                elif in_paragraph if last in "=-" else character != "<" or (
-                    in_paragraph and patterns.TAG_LINE.match(text, line)
+                elif (
+                    in_paragraph
+                    if last in "=-"
+                    else character != "<" or (in_paragraph and patterns.TAG_LINE.match(text, line))
                 ):
                     end = self.scan(self.clean_line(done, line), line)
             if end > line:

@@ -11,14 +11,13 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from chunkers.structure.markdown import leaves, mdx, patterns
+from chunkers.structure.markdown import leaves, mdx, paragraphs, patterns
 from chunkers.structure.markdown.blocks import Block
 from chunkers.structure.markdown.containers import ContainerScanner
 
 Dialect = Literal["commonmark", "mdx"]
 
 _new = tuple.__new__  # a third of the time of Block(…)
-_BLANK = " \t\n"
 
 
 def scan(text: str, *, dialect: Dialect = "commonmark", start: int = 0, items: bool = True) -> list[Block]:
@@ -152,7 +151,7 @@ class Scanner:
             return self.fence(line, mark, match.end() - mark)
         if kind == "q":
             return self.quote(line)
-        previous = _paragraph_line_before(text, line, done)
+        previous = paragraphs.line_before(text, line, done)
         if kind == "i":
             return line if previous >= 0 else self.code(line)
         if kind in "dt" and previous >= 0:
@@ -165,8 +164,8 @@ class Scanner:
             end = text.index("\n", mark) + 1
             self.blocks.append(_new(Block, ("rule", line, end, 0, line, end, 0, "")))
             return end
-        if kind == "b" or (kind == "d" and text[mark + 1] in _BLANK):
-            if previous >= 0 and not _item_interrupts(text, mark, match):
+        if kind == "b" or (kind == "d" and text[mark + 1] in paragraphs.BLANK):
+            if previous >= 0 and not paragraphs.item_interrupts(text, mark, match):
                 return line
             return self.list(line, mark, match)
         if kind == "l":
@@ -208,7 +207,7 @@ class Scanner:
     def underline(self, line: int, mark: int, done: int) -> int:
         text = self.text
         end = text.index("\n", mark) + 1
-        start = _paragraph_start(text, line, done)
+        start = paragraphs.paragraph_start(text, line, done)
         level = 1 if text[mark] == "=" else 2
         title = leaves.underlined_title(text[start:line])
         self.blocks.append(Block("heading", start, end, 0, start, end, level, title))
@@ -244,7 +243,7 @@ class Scanner:
             self.plain_lists[line] = (first, mark - line)
             return end
         number = len(self.blocks)
-        end = self.containers.run(_last_item(text, run, first, mark - line))
+        end = self.containers.run(paragraphs.last_item(text, run, first, mark - line))
         self.blocks[number] = self.blocks[number]._replace(start=line, body=line)
         return end
 
@@ -295,42 +294,3 @@ class Scanner:
             return line
         self.blocks.append(Block("expression", line, end, 0, line, end))
         return end
-
-
-def _paragraph_line_before(text: str, line: int, done: int) -> int:
-    """Where the line before `line` starts if it is paragraph text (not blank, not part of a block), else -1."""
-    if line <= done:
-        return -1
-    before = text.rfind("\n", done, line - 1) + 1
-    before = max(before, done)
-    if text[line - 2] not in _BLANK:
-        return before if line - 2 >= done else -1
-    return before if text[before:line].strip(_BLANK) else -1
-
-
-def _paragraph_start(text: str, line: int, done: int) -> int:
-    """Where the paragraph that the line before `line` belongs to starts."""
-    start = line
-    while (before := _paragraph_line_before(text, start, done)) >= 0:
-        start = before
-    return start
-
-
-def _item_interrupts(text: str, mark: int, match: re.Match[str]) -> bool:
-    """Whether the list item at `mark` may end a paragraph: not if it is empty or a number other than 1."""
-    digits = text[mark : match.end() - 1] if text[mark] in "0123456789" else "1"
-    after = patterns.SPACE.match(text, max(match.end(), mark + 1))
-    return int(digits) == 1 and after is not None and text[after.end()] != "\n"
-
-
-def _last_item(text: str, run: re.Match[str], first: str, indent: int) -> int:
-    """Where the last item at the outer level of a plain list starts."""
-    start, end = run.start(), run.end()
-    if first not in ".)":
-        return max(start, text.rfind("\n" + " " * indent + first, start, end) + 1)
-    line = end
-    while line > start:
-        line = max(start, text.rfind("\n", start, line - 1) + 1)
-        if patterns.ORDERED_ITEM.match(text, line + indent) and not text[line : line + indent].strip(" "):
-            break
-    return line

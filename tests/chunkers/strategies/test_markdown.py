@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from chunkers import InertOption, InvalidOption, build, chunk
 from chunkers.records import Drop
@@ -192,3 +194,23 @@ def test_bad_headers_are_refused(headers: Any) -> None:
 def test_options_of_headers_do_nothing_without_them(options: dict[str, Any]) -> None:
     with pytest.raises(InertOption):
         build("markdown", **options)
+
+
+# The short cut
+
+PIECES = ["# a", "## b", "### c d", "- item one", "  - inner", "1. x", "> quote", "```py", "```", "|a|b|", "|-|-|", "|1|2|",
+          "Some words. More, of them here.", "    code", "", "", "$$", "===", "  indented text", "é è. Ü!", "第一。第二，三"]  # fmt: skip
+
+
+@given(
+    st.lists(st.sampled_from(PIECES), min_size=1, max_size=40).map("\n".join),
+    st.sampled_from([20, 45, 90, 200]),
+    st.sampled_from([0, 7, 19]),
+    st.booleans(),
+)
+@settings(max_examples=400, deadline=None)
+def test_short_cuts_give_what_packing_gives(text: str, size: int, overlap: int, by_headers: bool) -> None:
+    """A length function is never taken for a plain limit, so `len` goes the general way."""
+    options: dict[str, Any] = {"max_size": size, "overlap": overlap, **({"headers": HEADERS} if by_headers else {})}
+    quick = build("markdown", **options).split(text)
+    assert quick.spans == build("markdown", **options, length_function=len).split(text).spans

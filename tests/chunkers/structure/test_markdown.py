@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from chunkers.structure.markdown import Block, list_items, scan
+from chunkers.structure.markdown import Block, Reading, list_items, scan
 
 ROOT = Path(__file__).parents[3]
 CORPUS = Path(os.environ.get("RECHUNK_CORPUS", ROOT.parent / "shared" / "corpus"))
@@ -84,7 +84,7 @@ PIECES = """# |## |## a ##|- |* |1. |2) |10. |> |>|```|~~~|````|``` py|    |  | 
     "\n", "|"
 ).split("|")
 lines = st.lists(st.sampled_from(PIECES), max_size=4).map("".join)
-documents = st.lists(lines, max_size=9).map("\n".join)
+documents = st.lists(lines, max_size=9).map("\n".join).filter(lambda text: ":::" not in text)
 
 
 @given(documents, st.sampled_from(["\n", "\r\n", "\r"]))
@@ -293,3 +293,92 @@ def test_pathological_input_is_read_in_linear_time(name: str, dialect: Any) -> N
     text = PATHOLOGICAL[name]
     blocks = scan(text, dialect=dialect, items=False)
     assert all(0 <= block.start < block.end <= len(text) for block in blocks)
+
+
+def outline(text: str, start: int = 0) -> tuple[list[tuple[int, int, int, str]], bool]:
+    reading = Reading(text, start=start)
+    return [tuple(heading) for heading in reading.headings], reading.open_fence
+
+
+def outline_of(blocks: list[Block]) -> tuple[list[tuple[int, int, int, str]], bool]:
+    headings = [(block.start, block.end, block.level, block.title) for block in blocks if block.splits]
+    return headings, any(block.kind == "fence" and block.tail == block.end for block in blocks)
+
+
+# The pieces above and those that hide or contain headings.
+deep_lines = st.lists(st.sampled_from([*PIECES, "$$", "::: a", ":::", "[^1]: ", "|a|b|", "|-|-|"]), max_size=4)
+deep_documents = st.lists(deep_lines.map("".join), max_size=14).map("\n".join)
+
+
+@given(deep_documents, st.sampled_from(["\n", "\r\n", "\r"]))
+@settings(max_examples=600, deadline=None)
+def test_the_outline_is_that_of_the_blocks(text: str, newline: str) -> None:
+    text = text.replace("\n", newline)
+    assert outline(text) == outline_of(scan(text, items=False))
+
+
+@given(deep_documents, st.sampled_from(["commonmark", "mdx"]))
+@settings(max_examples=300, deadline=None)
+def test_stretches_hold_the_blocks_of_the_whole(text: str, dialect: Any) -> None:
+    reading = Reading(text, dialect=dialect)
+    assert [block for stretch in reading.unread(0, len(text)) for block in stretch] == reading.blocks
+    assert list(reading.unread(0, len(text))) == []
+
+
+LIST_LINES = [
+    "- a",
+    "- b",
+    "-  c",
+    "* x",
+    "1. a",
+    "2. b",
+    "10. c",
+    "3) d",
+    "  - n",
+    "    - n",
+    "   - m",
+    "  text",
+    "text",
+    "",
+    "   text",
+    "      deep",
+    "\t- t",
+    " - o",
+]
+
+
+@given(st.lists(st.sampled_from(LIST_LINES), max_size=12).map("\n".join))
+@settings(max_examples=400, deadline=None)
+def test_items_of_plain_lists_are_those_of_the_whole_reading(text: str) -> None:
+    reading = Reading(text)
+    for block in (block for stretch in reading.unread(0, len(text)) for block in stretch if block.kind == "list"):
+        found = reading.outer_items(block)
+        assert found is None or found == [item.start for item in reading.items(block) if item.depth == 1]
+
+
+@pytest.mark.skipif(not CORPUS.exists(), reason="no corpus")
+def test_outlines_of_the_corpus_are_those_of_the_blocks() -> None:
+    texts = [file.read_bytes().decode("utf-8") for file in sorted((CORPUS / "md").iterdir())[::4]]
+    assert texts
+    assert [text[:80] for text in texts if outline(text) != outline_of(scan(text, items=False))] == []
+
+
+def test_reading_looks_only_where_it_is_asked() -> None:
+    text = "a\n# b\n```\nx\n```\n# c\n- d\n"
+    reading = Reading(text)
+    assert [heading.title for heading in reading.headings] == ["b", "c"]
+    assert [[block.kind for block in stretch] for stretch in reading.unread(16, 16)] == [["heading", "list"]]
+    assert [[block.kind for block in stretch] for stretch in reading.unread(0, 15)] == [["heading", "fence"]]
+
+
+@pytest.mark.parametrize("name", PATHOLOGICAL)
+def test_outlines_of_pathological_input_take_linear_time(name: str) -> None:
+    text = PATHOLOGICAL[name]
+    assert all(0 <= start < end <= len(text) for start, end, *_ in outline(text)[0])
+
+
+@pytest.mark.parametrize(
+    "piece", ["x\n <b>\n", "x\n\n <b>\n", "- a\n\n  ```\n", "  --\n", "a\n--\n", "> a\n<b>\n", "a\n$$\n"]
+)
+def test_lines_that_need_their_surroundings_do_not_make_outlines_quadratic(piece: str) -> None:
+    assert outline(piece * 20_000)[0] == outline_of(scan(piece * 20_000, items=False))[0]
