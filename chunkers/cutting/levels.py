@@ -22,7 +22,7 @@ from chunkers.text.scripts import HAN_KANA, NO_LINE_END, NO_LINE_START, inside_c
 from chunkers.text.sentences import (
     ASCII_SENTENCE_END,
     CLAUSE_END,
-    OTHER_STOPS,
+    OTHER_STOP,
     SENTENCE_END,
     first_easy_start,
     is_sentence_end,
@@ -285,25 +285,19 @@ class _Scanned:
 class Sentences(_Scanned):
     """Sentence ends, most of which one look at the letters around tells for sure."""
 
-    __slots__ = ("_other_stops",)
+    __slots__ = ()
 
     def __init__(self, text: str) -> None:
         pattern = ASCII_SENTENCE_END if text.isascii() else SENTENCE_END
         super().__init__(text, pattern, "sentence", accept=is_sentence_end, width=192)
-        self._other_stops: bool | None = None
 
     def first_start(self, low: int, high: int) -> int | None:
         start = first_easy_start(self._text, low, high)
         if start >= 0:
             return start
-        return super().first_start(low, high) if self.has_other_stops else None
-
-    @property
-    def has_other_stops(self) -> bool:
-        """Whether the text has full stops that `first_easy_start` does not know; looked up when it first matters."""
-        if self._other_stops is None:
-            self._other_stops = any(mark in self._text for mark in OTHER_STOPS)
-        return self._other_stops
+        if self._text.isascii() or not OTHER_STOP.search(self._text, low, high):
+            return None
+        return super().first_start(low, high)
 
 
 class _Graphemes:

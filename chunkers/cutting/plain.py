@@ -6,14 +6,17 @@ each other. What is saved is calls: a text in paragraphs takes a sixth of the ti
 
 from __future__ import annotations
 
-from chunkers.cutting.levels import BlankLine, BoundLevel, Ladder, Sentence, Sentences
+import re
+
+from chunkers.cutting.levels import TEXT_ATOMS, BlankLine, BoundLevel, Ladder, Sentence
 from chunkers.cutting.limits import Limit
 from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim, pack
 from chunkers.records import NOTHING, Cut, Drop, Span
 from chunkers.text.graphemes import floor_edge, is_edge
 from chunkers.text.lines import skip_space, trim_space
-from chunkers.text.sentences import first_easy_start
+from chunkers.text.sentences import OTHER_STOP, first_easy_start
 
+_ASCII_WORD_START = re.compile(r"(?<=\s)[!-~]")
 _new = tuple.__new__  # a third of the time of Span(…)
 
 
@@ -29,7 +32,7 @@ def pack_plain(
 
 
 class _PlainPacker(Packer):
-    __slots__ = ("atoms", "blank_lines", "levels", "prose")
+    __slots__ = ("ascii", "atoms", "easy", "levels", "prose")
 
     def __init__(self, text: str, ladder: Ladder, limit: Limit, trim: Trim, overlap: Overlap | None) -> None:
         super().__init__(text, len(text), ladder, limit, trim, overlap, None, None, None)
@@ -47,8 +50,9 @@ class _PlainPacker(Packer):
         self.levels: list[BoundLevel] = [self.level(self.ladder[0])]
         self.atoms: list[BoundLevel] = []
         paragraphs = isinstance(self.ladder[0], BlankLine) and "\r" not in text
-        self.blank_lines = self.levels[0] if paragraphs else None
         self.prose = overlap is not None and isinstance(overlap.atoms[0], Sentence)
+        self.easy = overlap is not None and overlap.atoms == TEXT_ATOMS and "\r" not in text
+        self.ascii = text.isascii()
         rfind, find, append, tabs = text.rfind, text.find, spans.append, "\t" in text
         prose, begin = self.prose, position
         while True:
@@ -124,14 +128,26 @@ class _PlainPacker(Packer):
         return any(level.last(low, high) is not None for level in self.levels[:rung])
 
     def _plain_overlap_start(self, position: int, floor: int) -> int:
+        """Where the overlap starts when no sentence does in easy reach."""
         text, previous = self.text, self.spans[-1]
+        stop = previous[1]
+        if self.easy and (self.ascii or not OTHER_STOP.search(text, floor, stop)):
+            at = text.find("\n", floor - 1, stop)
+            if at >= 0:
+                start = at + 1
+                if text[start] <= " ":
+                    start = skip_space(text, start, stop)
+                if floor <= start < stop and "!" <= text[start] <= "~":
+                    return start
+            elif self.ascii:
+                found = _ASCII_WORD_START.search(text, floor, stop)
+                if found is not None:
+                    return found.start()
+                return self.overlap_start(position) if previous[2] in INSIDE_WORDS else position
         if not self.atoms and self.overlap is not None:
             self.atoms = [self.level(atom) for atom in self.overlap.atoms]
-        # A sentence that starts easily was looked for already.
-        sentences = self.atoms[0]
-        tried = self.prose and isinstance(sentences, Sentences) and not sentences.has_other_stops
-        for level in self.atoms[1:] if tried else self.atoms:
-            begin = level.first_start(floor, previous[1])
+        for level in self.atoms:
+            begin = level.first_start(floor, stop)
             if begin is not None:
                 return begin if "!" <= text[begin] <= "~" else self.overlap_start(position)
         return self.overlap_start(position) if previous[2] in INSIDE_WORDS else position

@@ -7,13 +7,15 @@ sentence, white space does not. No spaces and no capitals are needed where a scr
 from __future__ import annotations
 
 import re
+import string
 
+from chunkers.text.lines import skip_space
 from chunkers.text.scripts import CLOSERS, HAN_KANA, HANGUL, OPENERS, inside_class
 
 FULL_STOPS = "。！？｡．।॥۔؟։።፧។៕။།༎꘏‼⁇⁈⁉"
 """Enders that need nothing behind them."""
 
-OTHER_STOPS = "।॥۔؟։።។။།"
+OTHER_STOP = re.compile("[।॥۔؟։።។။།]")
 """Full stops of scripts that are neither Latin, Cyrillic or Greek nor Chinese or Japanese."""
 
 _CLOSE = inside_class(CLOSERS)
@@ -35,6 +37,7 @@ _ABBREVIATIONS = frozenset(
         """,
     )
 )
+_EASY_STARTS = frozenset(string.printable) - frozenset(string.ascii_lowercase + string.whitespace)
 _WORD_BEFORE = re.compile(r"[\w.]*$")
 _NEXT = re.compile(r"\s*([" + _OPEN + r"\"'¿¡]*)(\S?)(\S?)")
 _PARENTHESIS = re.compile(r"[（(][^（()）\n]{0,200}[。！？.!?][)）]")
@@ -48,7 +51,7 @@ _HORIZON = 400
 def first_easy_start(text: str, low: int, high: int) -> int:
     """The first sentence start in `low <= start < high` that needs no second look, or -1.
 
-    Behind a full stop between a word and a capital, or behind 。 where no quotation can be open. Asked once for every
+    Behind a full stop between a word and anything but a small letter, or behind 。 where no quotation can be open. Asked once for every
     chunk that repeats text, so it takes plain searches only (benchmarks/strategies.py); all other ends are passed over.
     """
     find = text.find
@@ -60,7 +63,9 @@ def first_easy_start(text: str, low: int, high: int) -> int:
         else:
             stop, at = at, find(". ", at + 1, high)
         start = stop + 2
-        if low <= start < high and "A" <= text[start] <= "Z" and stop >= 4 and text[stop - 4 : stop].islower():
+        if start < high and text[start] <= " ":
+            start = skip_space(text, start, high)
+        if low <= start < high and text[start] in _EASY_STARTS and stop >= 4 and text[stop - 4 : stop].islower():
             high = start
             break
     else:
