@@ -10,8 +10,8 @@ from typing import Any, Literal, Protocol
 from chunkers.cutting.levels import Ladder, SeparatorPosition
 from chunkers.cutting.packing import Overlap, Trim
 from chunkers.errors import InertOption, InvalidOption, OptionWarning
-from chunkers.measure.lengths import UNITS, Unit, unit_for
-from chunkers.measure.tokens import DEFAULT_ENCODING, encoding_for_model
+from chunkers.measure.lengths import UNITS, Unit, tokens, unit_for
+from chunkers.measure.tokens import DEFAULT_ENCODING, encoding, encoding_for_model
 from chunkers.records import Split
 
 DEFAULT_OVERLAP = 50
@@ -60,10 +60,8 @@ class Sizes:
 
     def __post_init__(self) -> None:
         check_count("max_size", self.max_size, least=1, optional=True)
-        check_count("overlap", self.overlap, least=0, optional=True)
+        check_overlap(self.max_size, self.overlap)
         check_count("max_tokens", self.max_tokens, least=1, optional=True)
-        if self.max_size is not None and self.overlap is not None and self.overlap >= self.max_size:
-            raise InvalidOption("overlap", self.overlap, f"smaller than max_size, which is {self.max_size}")
         if self.unit not in UNITS:
             raise InvalidOption("unit", self.unit, f"one of {', '.join(UNITS)}")
         check_flag("strip_whitespace", self.strip_whitespace)
@@ -74,7 +72,9 @@ class Sizes:
         for name in ("encoding_name", "model_name"):
             if getattr(self, name) is not None and unread:
                 raise InertOption(name, "this", "nothing is measured in tokens without `unit: tokens` or max_tokens")
-        self.bounds()
+        self.measure()
+        if self.counts_tokens:
+            check_encoding(self.encoding_name, self.model_name)
 
     @property
     def counts_tokens(self) -> bool:
@@ -84,23 +84,19 @@ class Sizes:
     @property
     def resolved_overlap(self) -> int:
         """The overlap in use, in `unit`."""
-        if self.overlap is not None:
-            return self.overlap
-        return DEFAULT_OVERLAP if self.max_size is not None and self.max_size >= ROOM_FOR_OVERLAP else 0
+        return overlap_in_use(self.max_size, self.overlap)
 
     def measure(self) -> Unit:
         """The unit of `max_size` and `overlap`."""
-        return unit_for(self.unit, self.length_function, self._encoding() if self.unit == "tokens" else None)
+        encoding_name = resolve_encoding(self.encoding_name, self.model_name) if self.unit == "tokens" else None
+        return unit_for(self.unit, self.length_function, encoding_name)
 
     def bounds(self) -> list[tuple[Unit, int]]:
         """Every limit as (unit, most)."""
         found = [] if self.max_size is None else [(self.measure(), self.max_size)]
         if self.max_tokens is not None:
-            found.append((unit_for("tokens", None, self._encoding()), self.max_tokens))
+            found.append((tokens(resolve_encoding(self.encoding_name, self.model_name)), self.max_tokens))
         return found
-
-    def _encoding(self) -> str:
-        return resolve_encoding(self.encoding_name, self.model_name)
 
     def overlap_of(self, atoms: Ladder, inside_words: Ladder = ()) -> Overlap | None:
         """This overlap, made of `atoms`; None where there is none."""
@@ -114,17 +110,18 @@ class Sizes:
         return Trim(strip=self.strip_whitespace, keep_indent=keep_indent, position=position)
 
 
+def check_encoding(encoding_name: str | None, model_name: str | None) -> None:
+    """Refuse unknown names; warn where both are given, since `model_name` wins, as documented."""
+    resolve_encoding(encoding_name, model_name)
+    if model_name is not None and encoding_name is not None:
+        message = f"model_name {model_name!r} takes precedence over encoding_name {encoding_name!r}"
+        warnings.warn(message, OptionWarning, stacklevel=4)
+
+
 def resolve_encoding(encoding_name: str | None, model_name: str | None) -> str:
-    """The encoding in use: that of `model_name`, which wins as documented, else `encoding_name`, else cl100k_base."""
-    if model_name is not None:
-        if encoding_name is not None:
-            warnings.warn(
-                f"model_name {model_name!r} takes precedence over encoding_name {encoding_name!r}",
-                OptionWarning,
-                stacklevel=4,
-            )
-        return encoding_for_model(model_name)
-    return encoding_name or DEFAULT_ENCODING
+    """The encoding in use: that of `model_name`, else `encoding_name`, else cl100k_base."""
+    name = encoding_for_model(model_name) if model_name is not None else encoding_name or DEFAULT_ENCODING
+    return encoding(name).name
 
 
 def check_count(name: str, value: Any, *, least: int, optional: bool = False) -> None:
@@ -133,6 +130,20 @@ def check_count(name: str, value: Any, *, least: int, optional: bool = False) ->
         return
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise InvalidOption(name, value, f"an integer of at least {least}" + (", or null" if optional else ""))
+
+
+def check_overlap(max_size: int | None, overlap: int | None) -> None:
+    """Refuse an overlap that is no count, or leaves no room for new text."""
+    check_count("overlap", overlap, least=0, optional=True)
+    if max_size is not None and overlap is not None and overlap >= max_size:
+        raise InvalidOption("overlap", overlap, f"smaller than max_size, which is {max_size}")
+
+
+def overlap_in_use(max_size: int | None, overlap: int | None) -> int:
+    """`overlap`; unset it is 50 where that leaves room, else 0."""
+    if overlap is not None:
+        return overlap
+    return DEFAULT_OVERLAP if max_size is not None and max_size >= ROOM_FOR_OVERLAP else 0
 
 
 def check_flag(name: str, value: Any) -> None:

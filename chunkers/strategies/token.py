@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
-import warnings
 from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
-from chunkers.errors import InvalidOption, OptionWarning, SpecialTokenFound
-from chunkers.measure.tokens import DEFAULT_ENCODING, Encoding, TokenMap, encoding, encoding_for_model
+from chunkers.errors import InvalidOption, SpecialTokenFound
+from chunkers.measure.tokens import Encoding, TokenMap, encoding
 from chunkers.records import Span, Split
-from chunkers.strategies.base import DEFAULT_OVERLAP, ROOM_FOR_OVERLAP, check_count, check_flag, with_start_index
+from chunkers.strategies.base import (
+    check_count,
+    check_encoding,
+    check_flag,
+    check_overlap,
+    overlap_in_use,
+    resolve_encoding,
+    with_start_index,
+)
 from chunkers.text.graphemes import ceil_edge, floor_edge, next_edge, trimmed_end
 from chunkers.text.lines import skip_space, trim_space
 
@@ -40,17 +47,10 @@ class TokenOptions:
 
     def __post_init__(self) -> None:
         check_count("max_size", self.max_size, least=1, optional=True)
-        check_count("overlap", self.overlap, least=0, optional=True)
-        if self.max_size is not None and self.overlap is not None and self.overlap >= self.max_size:
-            raise InvalidOption("overlap", self.overlap, f"smaller than max_size, which is {self.max_size}")
+        check_overlap(self.max_size, self.overlap)
         check_flag("strip_whitespace", self.strip_whitespace)
         check_flag("add_start_index", self.add_start_index)
-        if self.model_name is not None and self.encoding_name is not None:
-            warnings.warn(
-                f"model_name {self.model_name!r} takes precedence over encoding_name {self.encoding_name!r}",
-                OptionWarning,
-                stacklevel=3,
-            )
+        check_encoding(self.encoding_name, self.model_name)
         known = self.tokenizer.special
         _check_special("allowed_special", self.allowed_special, known)
         _check_special("disallowed_special", self.disallowed_special, known)
@@ -58,16 +58,12 @@ class TokenOptions:
     @property
     def tokenizer(self) -> Encoding:
         """The encoding in use."""
-        if self.model_name is not None:
-            return encoding(encoding_for_model(self.model_name))
-        return encoding(DEFAULT_ENCODING if self.encoding_name is None else self.encoding_name)
+        return encoding(resolve_encoding(self.encoding_name, self.model_name))
 
     @property
     def resolved_overlap(self) -> int:
         """The overlap in use, in tokens."""
-        if self.overlap is not None:
-            return self.overlap
-        return DEFAULT_OVERLAP if self.max_size is not None and self.max_size >= ROOM_FOR_OVERLAP else 0
+        return overlap_in_use(self.max_size, self.overlap)
 
     @property
     def allowed(self) -> frozenset[str]:

@@ -51,8 +51,9 @@ _HORIZON = 400
 def first_easy_start(text: str, low: int, high: int) -> int:
     """The first sentence start in `low <= start < high` that needs no second look, or -1.
 
-    Behind a full stop between a word and anything but a small letter, or behind 。 where no quotation can be open. Asked once for every
-    chunk that repeats text, so it takes plain searches only (benchmarks/strategies.py); all other ends are passed over.
+    Behind a full stop between a word and anything but a small letter, or behind 。 where no quotation is open. Asked
+    for every chunk that repeats text, so it takes plain searches only (benchmarks/strategies.py); all other ends are
+    passed over.
     """
     find = text.find
     lead = low - 2 if low > 2 else 0
