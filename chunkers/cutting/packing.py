@@ -120,11 +120,10 @@ class Packer:
         if found is None and context:  # not even an atom fits behind it
             context, high = "", limit.reach(position, end)
             found = self._cut(position, low, high, context, len(self.ladder))
+        if found is None and position < low:  # white space leaves no room for an atom
+            return low
         if found is None:
-            edge = next_edge(text, low, end)
-            self._emit(low, low, edge, "oversize", context)
-            self.rung = len(self.ladder) - 1
-            return self.inner_start(edge, edge)
+            return self._lone_atom(position)
         if begin < position:
             begin, found = self._with_overlap(begin, position, low, high, found)
         return self._end_chunk(begin, position, found, context)
@@ -139,6 +138,15 @@ class Packer:
             begin = self.overlap_start(position, must_hold=end, above=begin)
         self._emit(begin, position, end, "document-end", context)
         return end
+
+    def _lone_atom(self, position: int) -> int:
+        """A chunk of one cluster: over the limit, or short only of what an approximate `reach` promised."""
+        edge = next_edge(self.text, position, self.end)
+        self.rung = len(self.ladder) - 1
+        fits = self.limit.fits(position, edge)
+        finest = self.level(self.ladder[-1]).cut if edge < self.end else "document-end"
+        self._emit(position, position, edge, finest if fits else "oversize", "")
+        return self.inner_start(edge, edge)
 
     def _end_chunk(self, begin: int, position: int, found: tuple[int, Gap], context: str) -> int:
         self.rung, gap = found
@@ -168,7 +176,7 @@ class Packer:
             if raw is None:
                 return None
             gap = self._settle(raw, level, low, high)
-            stop = trim_space(text, low, gap.end) if strip else gap.end
+            stop = trimmed_end(text, low, gap.end) if strip else gap.end
             if (
                 low < stop
                 and is_edge(text, stop, start)
@@ -281,11 +289,9 @@ class Packer:
             return position
         text, end = self.text, self.end
         start = skip_space(text, position, end)
-        if self.trim.keep_indent and start < end:
-            return self._indent(start, position)
-        if position < start < end and not "!" <= text[start] <= "~" and not is_edge(text, start, floor):
-            return floor_edge(text, start, floor)
-        return start
+        if position < start < end and not "!" <= text[start] <= "~":
+            start = floor_edge(text, start, floor)
+        return self._indent(start, position) if self.trim.keep_indent and start < end else start
 
     def _emit(self, begin: int, position: int, end: int, cut: Cut, context: str) -> None:
         """Add a chunk; `begin < position` where it repeats text of the one before."""

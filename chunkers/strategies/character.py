@@ -16,8 +16,8 @@ from chunkers.errors import InertOption
 from chunkers.records import Drop, Span, Split
 from chunkers.strategies.base import Sizes, check_flag, check_text, with_start_index
 from chunkers.strategies.separators import check_pattern, check_position, check_separators
-from chunkers.text.graphemes import is_edge
-from chunkers.text.lines import skip_space, trim_space
+from chunkers.text.graphemes import is_edge, trimmed_end
+from chunkers.text.lines import skip_space
 
 WINDOWS = (Grapheme(),)
 DEFAULT_SEPARATOR = "\n\n"
@@ -132,7 +132,7 @@ class _Cutter:
         begin = skip_space(self.text, start, end)
         while begin > start and not is_edge(self.text, begin, floor):
             begin -= 1
-        return begin, trim_space(self.text, begin, end)
+        return begin, trimmed_end(self.text, begin, end)
 
     def _windows(self, start: int, end: int) -> None:
         spans, _ = pack(
