@@ -107,7 +107,7 @@ class Packer:
 
     def next(self, position: int) -> int:
         """Cut one chunk whose new text starts at `position`; returns where the next one's does."""
-        text, end, limit = self.text, self.end, self.limit
+        end, limit = self.end, self.limit
         context = self.context_at(position) if self.context_at else ""
         high = limit.reach(position, end, context)
         begin = self.overlap_start(position) if self.overlap is not None and not context else position
