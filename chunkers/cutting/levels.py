@@ -137,10 +137,13 @@ class Grapheme:
 TEXT_LADDER: Ladder = (BlankLine(), Line(), Sentence(), Clause(), Word(), Grapheme())
 """The default ladder of `recursive`: all zero-width, punctuation stays with what it closes."""
 
-TEXT_ATOMS: Ladder = (Sentence(), Line(), Word())
-"""What overlap is made of: whole sentences where one fits, else lines, else words."""
+TEXT_ATOMS: Ladder = (BlankLine(), Sentence(), Line(), Word())
+"""What overlap is made of: whole paragraphs where one fits, else sentences, else lines, else words."""
 
-_ANY_BLANK_LINE = re.compile(r"(?>\r\n|\n|\r)[ \t]*+(?>\r\n|\n|\r)")
+BLANK_LINE = r"(?>\r\n|\n|\r)[ \t]*+(?>\r\n|\n|\r)"
+"""A blank line, with any line ends, as a regular expression."""
+
+_ANY_BLANK_LINE = re.compile(BLANK_LINE)
 _ANY_LINE_END = re.compile(r"\r\n?|\n")
 _NLS, _NLE = inside_class(NO_LINE_START), inside_class(NO_LINE_END)
 _WORD_EDGE = re.compile(
@@ -168,7 +171,7 @@ class _Needle:
 
     def first_start(self, low: int, high: int) -> int | None:
         at = self._text.find(self._needle, max(0, low - self._size), high)
-        if low <= at + self._size < high and "!" <= self._text[at + self._size] <= "~":
+        if at >= 0 and low <= at + self._size < high and "!" <= self._text[at + self._size] <= "~":
             return at + self._size
         while at >= 0:
             start = skip_space(self._text, at, high)
@@ -316,8 +319,7 @@ class _Graphemes:
         return Gap(edge, edge) if edge <= high else None
 
     def first_start(self, low: int, high: int) -> int | None:
-        start = skip_space(self._text, low, high)  # whoever asks knows an edge nearby, and checks
-        return start if start < high else None
+        return low if low < high else None  # whoever asks knows an edge nearby, and checks
 
 
 # --- separators of the user ------------------------------------------------------------------------------------------

@@ -171,10 +171,11 @@ class Packer:
         """The last boundary of a level with which the chunk from `start` keeps limit, clusters and `avoid`."""
         level, text, strip = self.level(self.ladder[rung]), self.text, self.trim.strip
         reach = skip_space(text, high, self.end) if strip and high < self.end and text[high].isspace() else high
+        spilled: Gap | None = None
         while reach > low:
             raw = level.last(low, reach)
             if raw is None:
-                return None
+                break
             gap = self._settle(raw, level, low, high)
             stop = trimmed_end(text, low, gap.end) if strip else gap.end
             if (
@@ -184,10 +185,19 @@ class Packer:
                 and not (heed and self.avoid is not None and self.avoid(raw.end))
             ):
                 if self.limit.fits(start, stop, context):
-                    return gap._replace(end=stop)
-                high = min(high, self.limit.reach(start, stop - 1, context))
+                    if not self._spills(rung, stop):
+                        return gap._replace(end=stop)
+                    spilled = spilled or gap._replace(end=stop)
+                else:
+                    high = min(high, self.limit.reach(start, stop - 1, context))
             reach = min(raw.end - 1, skip_space(text, high, self.end) if strip else high)
-        return None
+        return spilled
+
+    def _spills(self, rung: int, stop: int) -> bool:
+        """Whether white space that belongs before a cut at `stop` does not fit there; another word may well."""
+        if self.trim.strip or self.trim.position != "end" or stop >= self.end or not self.text[stop].isspace():
+            return False
+        return rung < len(self.ladder) - 1 and self.level(self.ladder[rung]).soft
 
     def _settle(self, gap: Gap, level: BoundLevel, low: int, high: int) -> Gap:
         """Give the white space of a soft gap to the side it belongs to when nothing is stripped."""
@@ -277,8 +287,11 @@ class Packer:
         start = self.inner_start(gap.start, gap.end)
         if not level.soft and gap.start > gap.end:
             separator = self.text[gap.end : gap.start].strip()
-            while separator and self.text.startswith(separator, start) and start < self.end:
-                start = self.inner_start(start + len(separator), gap.end)
+            while separator and start < self.end and self.text.startswith(separator, start):
+                behind = start + len(separator)
+                if not is_edge(self.text, behind, start):
+                    break
+                start = self.inner_start(behind, gap.end)
         if not level.soft and not (dropped := self.text[gap.end : start]).isspace() and dropped:
             self.drops.append(Drop(gap.end, start, "separator"))
         return start

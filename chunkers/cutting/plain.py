@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from chunkers.cutting.levels import TEXT_ATOMS, BlankLine, BoundLevel, Ladder, Sentence
+from chunkers.cutting.levels import TEXT_ATOMS, BlankLine, BoundLevel, Ladder
 from chunkers.cutting.limits import Limit
 from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim, pack
 from chunkers.records import NOTHING, Cut, Drop, Span
@@ -32,7 +32,7 @@ def pack_plain(
 
 
 class _PlainPacker(Packer):
-    __slots__ = ("ascii", "atoms", "easy", "levels", "prose")
+    __slots__ = ("ascii", "atoms", "levels", "prose")
 
     def __init__(self, text: str, ladder: Ladder, limit: Limit, trim: Trim, overlap: Overlap | None) -> None:
         super().__init__(text, len(text), ladder, limit, trim, overlap, None, None, None)
@@ -50,8 +50,7 @@ class _PlainPacker(Packer):
         self.levels: list[BoundLevel] = [self.level(self.ladder[0])]
         self.atoms: list[BoundLevel] = []
         paragraphs = isinstance(self.ladder[0], BlankLine) and "\r" not in text
-        self.prose = overlap is not None and isinstance(overlap.atoms[0], Sentence)
-        self.easy = overlap is not None and overlap.atoms == TEXT_ATOMS and "\r" not in text
+        self.prose = overlap is not None and overlap.atoms == TEXT_ATOMS and "\r" not in text
         self.ascii = text.isascii()
         rfind, find, append, tabs = text.rfind, text.find, spans.append, "\t" in text
         prose, begin = self.prose, position
@@ -78,7 +77,7 @@ class _PlainPacker(Packer):
                         repeated = spans[-1][1] - begin if begin < position else 0
                         append(_new(Span, (begin, stop, "blank-line", (), "", None, repeated, NOTHING, None)))
                         self.rung = 0
-                        position = start if "!" <= text[start] <= "~" else self.inner_start(start, stop)
+                        position = start if _is_easy(text[start]) else self.inner_start(start, stop)
             if position >= end:
                 return spans, self.drops
             begin = position
@@ -87,9 +86,9 @@ class _PlainPacker(Packer):
                 floor = stop - back
                 if floor <= first or floor < position - most:
                     floor = max(first + 1, position - most)
-                if prose and (start := first_easy_start(text, floor, stop)) >= 0:
-                    begin = start
-                else:
+                blank = find("\n\n", floor - 2 if floor > 2 else 0, stop) if prose else -1
+                begin = blank + 2 if blank >= 0 else first_easy_start(text, floor, stop) if prose else -1
+                if begin < floor or (blank >= 0 and not (begin < stop and "!" <= text[begin] <= "~")):
                     begin = self._plain_overlap_start(position, floor)
 
     def _next_plain(self, begin: int, position: int, high: int, reach: int) -> int:
@@ -118,7 +117,7 @@ class _PlainPacker(Packer):
         self.rung = rung
         if not level.soft:
             return self.after(gap._replace(end=end), level)
-        return start if "!" <= text[start] <= "~" else self.inner_start(start, end)
+        return start if _is_easy(text[start]) else self.inner_start(start, end)
 
     def _coarser_ahead(self, rung: int, low: int, high: int) -> bool:
         """Whether a boundary coarser than `rung` would be in reach without the overlap."""
@@ -131,25 +130,32 @@ class _PlainPacker(Packer):
         """Where the overlap starts when no sentence does in easy reach."""
         text, previous = self.text, self.spans[-1]
         stop = previous[1]
-        if self.easy and (self.ascii or not OTHER_STOP.search(text, floor, stop)):
-            at = text.find("\n", floor - 1, stop)
-            if at >= 0:
-                start = at + 1
-                if text[start] <= " ":
-                    start = skip_space(text, start, stop)
-                if floor <= start < stop and "!" <= text[start] <= "~":
-                    return start
-            elif self.ascii:
-                found = _ASCII_WORD_START.search(text, floor, stop)
-                if found is not None:
-                    return found.start()
-                return self.overlap_start(position) if previous[2] in INSIDE_WORDS else position
+        if not self.prose:
+            return self.overlap_start(position)
+        if text.find("\n\n", floor - 2 if floor > 2 else 0, stop) < 0:
+            start = first_easy_start(text, floor, stop)
+            if start >= 0:
+                return start if _is_easy(text[start]) else self.overlap_start(position)
+            if self.ascii or not OTHER_STOP.search(text, floor, stop):
+                at = text.find("\n", floor - 1, stop)
+                if at >= 0:
+                    start = at + 1
+                    if text[start] <= " ":
+                        start = skip_space(text, start, stop)
+                    if floor <= start < stop and _is_easy(text[start]):
+                        return start
+                elif self.ascii:
+                    found = _ASCII_WORD_START.search(text, floor, stop)
+                    if found is not None:
+                        return found.start()
+                    return self.overlap_start(position) if previous[2] in INSIDE_WORDS else position
         if not self.atoms and self.overlap is not None:
             self.atoms = [self.level(atom) for atom in self.overlap.atoms]
         for level in self.atoms:
             begin = level.first_start(floor, stop)
             if begin is not None:
-                return begin if "!" <= text[begin] <= "~" else self.overlap_start(position)
+                plain = _is_easy(text[begin]) and is_edge(text, begin, previous[0])
+                return begin if plain else self.overlap_start(position)
         return self.overlap_start(position) if previous[2] in INSIDE_WORDS else position
 
     def _add(self, begin: int, position: int, end: int, cut: Cut) -> None:
@@ -158,3 +164,8 @@ class _PlainPacker(Packer):
             repeated = self.spans[-1][1] - begin
             self.forget_drops(begin)
         self.spans.append(_new(Span, (begin, end, cut, (), "", None, repeated, NOTHING, None)))
+
+
+def _is_easy(character: str) -> bool:
+    """Whether it is no space and surely starts a cluster behind white space or a stop."""
+    return "!" <= character <= "~" or "\u4e00" <= character <= "\u9fff" or "\u3041" <= character <= "\u3096"
