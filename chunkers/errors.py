@@ -82,6 +82,7 @@ class InertOption(OptionError):
     def __init__(self, name: str, strategy: str, why: str = "") -> None:
         reason = f": {why}" if why else ""
         super().__init__(f"option {name!r} does nothing in strategy {strategy!r}{reason}; remove it", name=name)
+        self.why = why
 
 
 class InvalidOption(OptionError):
@@ -125,5 +126,5 @@ class OptionWarning(UserWarning):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """` (did you mean 'x'?)` for the closest known name, or nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.5)
     return f" (did you mean {close[0]!r}?)" if close else ""

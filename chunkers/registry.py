@@ -32,7 +32,7 @@ def make(name: str, options: Mapping[str, Any], others: Iterable[type[Any]] = ()
     `others` are strategy classes beyond `STRATEGIES`.
     """
     kinds = {**STRATEGIES, **{kind.name: kind for kind in others}}
-    if name not in kinds:
+    if not isinstance(name, str) or name not in kinds:
         raise UnknownStrategy(name, kinds)
     kind = kinds[name]
     known = option_names(kind)
@@ -45,9 +45,7 @@ def make(name: str, options: Mapping[str, Any], others: Iterable[type[Any]] = ()
     try:
         strategy: Strategy = kind(kind.Options(**options))
     except InertOption as error:
-        if "strategy 'this'" not in str(error):
-            raise
-        raise InertOption(error.name or "", name, str(error).partition(": ")[2].removesuffix("; remove it")) from None
+        raise InertOption(error.name or "", name, error.why) from None
     except OptionError:
         raise
     except TypeError as error:

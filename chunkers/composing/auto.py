@@ -78,13 +78,32 @@ class Auto:
         return self.choices[kind_of(path, media_type)]
 
     def _make(self, name: str) -> Strategy:
-        names = {each.name for each in dataclasses.fields(Sizes)} & set(option_names(STRATEGIES[name]))
-        defaults = {each.name: each.default for each in dataclasses.fields(Sizes)}
-        shared = {each: getattr(self.options, each) for each in names if getattr(self.options, each) != defaults[each]}
+        own = self.options.per_type.get(name, {})
         try:
-            return make(name, {**shared, **self.options.per_type.get(name, {})})
+            return make(name, {**self._shared(name, own), **own})
         except InertOption as error:
-            raise InertOption(f"per_type.{name}.{error.name}", "auto", str(error)) from error
+            raise InertOption(f"per_type.{name}.{error.name}", "auto", error.why) from error
+
+    def _shared(self, name: str, own: Mapping[str, Any]) -> dict[str, Any]:
+        """The shared options for the strategy `name`, without those that its `own` options take the place of."""
+        options = self.options
+        known = option_names(STRATEGIES[name])
+        found = {
+            each.name: getattr(options, each.name)
+            for each in dataclasses.fields(Sizes)
+            if each.name in known and each.name not in own and getattr(options, each.name) != each.default
+        }
+        if "unit" in own:
+            found.pop("length_function", None)
+        if own.get("length_function") is not None:
+            found.pop("unit", None)
+        if "model_name" in found or "model_name" in own:
+            found.pop("encoding_name", None)  # `options` has warned
+        merged = {**found, **own}
+        if merged.get("unit") != "tokens" and merged.get("max_tokens") is None:
+            found.pop("encoding_name", None)
+            found.pop("model_name", None)
+        return found
 
 
 def reachable() -> list[str]:

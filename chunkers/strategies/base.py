@@ -120,8 +120,12 @@ def check_encoding(encoding_name: str | None, model_name: str | None) -> None:
 
 def resolve_encoding(encoding_name: str | None, model_name: str | None) -> str:
     """The encoding in use: that of `model_name`, else `encoding_name`, else cl100k_base."""
-    name = encoding_for_model(model_name) if model_name is not None else encoding_name or DEFAULT_ENCODING
-    return encoding(name).name
+    if encoding_name is not None:
+        check_text("encoding_name", encoding_name)
+    if model_name is not None:
+        check_text("model_name", model_name)
+    name = encoding_for_model(model_name) if model_name is not None else encoding_name
+    return encoding(DEFAULT_ENCODING if name is None else name).name
 
 
 def check_count(name: str, value: Any, *, least: int, optional: bool = False) -> None:

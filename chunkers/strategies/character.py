@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from typing import ClassVar
 
 import regex
 
-from chunkers.cutting.levels import Grapheme, SeparatorPosition, separator_spans
+from chunkers.cutting.levels import BLANK_LINE, Grapheme, SeparatorPosition, separator_spans
 from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import Overlap, pack
 from chunkers.errors import InertOption
@@ -20,7 +21,6 @@ from chunkers.text.graphemes import is_edge, trimmed_end
 from chunkers.text.lines import skip_space
 
 WINDOWS = (Grapheme(),)
-DEFAULT_SEPARATOR = "\n\n"
 PATTERN_SECONDS = 10.0
 
 
@@ -55,9 +55,11 @@ class CharacterOptions(Sizes):
 
     @property
     def patterns(self) -> list[str]:
-        """The separators in the order they are tried, as regular expressions; without the empty one."""
-        given = list(self.separators or [DEFAULT_SEPARATOR if self.separator is None else self.separator])
-        return [each if self.is_separator_regex else regex.escape(each) for each in given if each]
+        """The separators in the order they are tried, as regular expressions, up to an empty one."""
+        if self.separator is None and self.separators is None:
+            return [BLANK_LINE]
+        given = takewhile(bool, self.separators or [self.separator or ""])
+        return [each if self.is_separator_regex else regex.escape(each) for each in given]
 
 
 @dataclass(frozen=True)

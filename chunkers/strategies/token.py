@@ -236,7 +236,8 @@ def _special(option: Collection[str] | None, tokenizer: Encoding) -> frozenset[s
 def _check_special(name: str, option: object, known: Collection[str]) -> None:
     if option is None or option == "all":
         return
-    if isinstance(option, str) or not isinstance(option, Collection) or any(token not in known for token in option):
+    listed = list(option) if isinstance(option, Collection) and not isinstance(option, str) else [None]
+    if not all(isinstance(token, str) and token in known for token in listed):
         raise InvalidOption(name, option, f'"all" or a list of special tokens of the encoding: {", ".join(known)}')
 
 
