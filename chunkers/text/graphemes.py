@@ -45,8 +45,9 @@ def floor_edge(text: str, position: int, floor: int) -> int:
     if _SIMPLE_PAIR.match(text, position - 1):
         return position - 1 if text[position] == "\n" and text[position - 1] == "\r" else position
     if text[position] in _REGIONAL and text[position - 1] in _REGIONAL:
-        before = text[floor:position]  # flags pair up from where their run starts
-        return position - (len(before) - len(before.rstrip(_REGIONAL))) % 2
+        run = floor + len(text[floor:position].rstrip(_REGIONAL))  # flags pair up from where their run starts
+        edge = position - (position - run) % 2
+        return floor_edge(text, edge, floor) if edge == run else edge
     edge = _safe_edge(text, position, floor)
     around = text[edge : position + CAP + 1]  # a slice: \X looks back over all regional indicators before it
     for cluster in CLUSTER.finditer(around):
