@@ -109,6 +109,8 @@ class _PlainPacker(Packer):
         end, start = gap
         if text[end - 1].isspace():
             end = trim_space(text, position, end)
+        if end == position:
+            return 0
         if not (text[end] in "\n " and text[end - 1] < "\u0600") and floor_edge(text, end, begin) != end:
             return 0
         if not level.soft and start > end and not is_edge(text, start, end):
