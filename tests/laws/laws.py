@@ -210,6 +210,7 @@ def whitespace(document: str, split: Split, promise: Promise) -> Iterator[str]:
             line = max(document.rfind("\n", 0, span.start), document.rfind("\r", 0, span.start)) + 1
             lost, before = document[line : span.start], split.spans[number - 1].end if number else 0
             fits = not exceeds(promise, span.context + document[line : span.end])
+            fits = fits and (number == 0 or line > split.spans[number - 1].start)  # starts have to increase
             fits = fits and (span.start >= before or promise.measure(document[line:before]) <= promise.overlap)
             if lost and not lost.strip(" \t") and fits:
                 yield f"indentation: chunk {number} lost {lost!r} before {document[span.start : span.end][:20]!r}"

@@ -230,7 +230,7 @@ class ContainerScanner(ContinuingBlocks):
             if len(self.stack) >= MAX_DEPTH or not patterns.BOX_OPEN.match(text, mark):
                 return None
         elif kind == "m":
-            if not self.math_closes(mark):
+            if paragraph or not self.math_closes(mark):
                 return None
         elif kind not in "hfr":
             return None

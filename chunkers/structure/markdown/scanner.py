@@ -175,7 +175,7 @@ class Scanner:
         if kind == "c":
             return self.containers.run(line) if patterns.BOX_OPEN.match(text, mark) else line
         if kind == "m":
-            return self.math(line, mark)
+            return line if previous >= 0 else self.math(line, mark)
         if kind in "xe" and previous < 0:
             return self.expression(kind, line, mark)
         return line
