@@ -74,7 +74,7 @@ class MarkdownPacker(Packer):
                 break
             rung += 1
         edge, start = gap
-        stop = edge if text[edge - 1] > " " else trim_space(text, low, edge)
+        stop = trim_space(text, low, edge)
         if (
             not low < stop <= high
             or not _is_plain_edge(text, stop)

@@ -182,7 +182,7 @@ TAG_LINE = re.compile(
 # What ends a table, and what a link definition never goes on over.
 _INTERRUPTS = rf"""\#{{1,6}}+[ \t\n]|`{{3,}}+[^`\n]*\n|~~~|>
   |(?:(?:\*[ \t]*+){{3,}}+|(?:_[ \t]*+){{3,}}+|(?:-[ \t]*+){{3,}}+)\n
-  |<(?:(?i:script|pre|style|textarea)[\s>]|!--|\?|![A-Za-z]|!\[CDATA\[|/?(?i:{_NAMES})(?:\s|/?>))|:::|\$\$"""
+  |<(?:(?i:script|pre|style|textarea)[\s>]|!--|\?|![A-Za-z]|!\[CDATA\[|/?(?i:{_NAMES})(?:\s|/?>))|:::"""
 _TABLE_STOP = rf"{_INTERRUPTS}|(?:[-+*]|[0-9]{{1,9}}[.)])[ \t\n]"
 TABLE_STOP = re.compile(_TABLE_STOP, re.VERBOSE)
 INTERRUPT = re.compile(rf"\ {{0,3}}(?:{_TABLE_STOP}|\[\^[^\] \n]++\]:)", re.VERBOSE)
