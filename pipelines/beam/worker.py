@@ -5,7 +5,10 @@ from __future__ import annotations
 import logging
 import sys
 
+from pipelines.allocation import keep_freed_memory
+
 if __name__ == "__main__":
+    keep_freed_memory()
     # Importing Beam logs, and the first log gives the root logger a handler on stderr unless it has one.
     logging.getLogger().addHandler(logging.NullHandler())
     from apache_beam.runners.worker import sdk_worker_main

@@ -77,20 +77,38 @@ def read(
     columns: Sequence[str] | None = None,
     filters: Any = None,
 ) -> pa.Table:
-    """Rows of one file, in its order. `filters` as pyarrow's `read_table` takes them.
+    """Rows of one file, in its order. `filters` is an expression over `id` and `parent_id`.
 
-    A whole file is fetched at once; with `columns` or `filters` only the parts that are needed.
+    A whole file is fetched at once; with `columns` only the parts that are needed.
     """
-    wanted = None if columns is None else list(columns)
     try:
-        if wanted is None and filters is None:
-            return _plain(pq.ParquetFile(pa.BufferReader(store.read(path))).read())
-        with store.open(path) as file:
-            return _plain(pq.read_table(file, columns=wanted, filters=filters))
+        if columns is None:
+            table = parquet_file(pa.BufferReader(store.read(path))).read(use_threads=False)
+        else:
+            with store.open(path) as file:
+                table = _some_columns(parquet_file(file), columns, filtered=filters is not None)
+        table = table if filters is None else table.filter(filters)
+        return _plain(table if columns is None else table.select(list(columns)))
     except FileNotFoundError as error:
         raise TableStateError(f"{store.child(path)}: the table names this file but it is missing") from error
     except pa.ArrowInvalid as error:
         raise TableStateError(f"{store.child(path)}: not a readable Parquet file: {error}") from error
+
+
+def parquet_file(source: Any) -> pq.ParquetFile:
+    """A file to read in this thread alone.
+
+    What Arrow's own threads hold of a Python object they may let go of after the interpreter has ended, which aborts
+    the process. So nothing is read ahead here, and callers read with `use_threads=False`, which costs less CPU too.
+    """
+    return pq.ParquetFile(source, pre_buffer=False)
+
+
+def _some_columns(file: pq.ParquetFile, columns: Sequence[str], *, filtered: bool) -> pa.Table:
+    wanted = set(columns)
+    if filtered:
+        wanted |= {"id", "parent_id"}
+    return file.read(columns=[name for name in file.schema_arrow.names if name in wanted], use_threads=False)
 
 
 def _plain(table: pa.Table) -> pa.Table:
@@ -124,10 +142,10 @@ def _sorted(table: pa.Table, keys: Sequence[str]) -> pa.Table:
 
 
 def _rows_per_group(table: pa.Table) -> int:
-    rows = table.num_rows
-    if table.nbytes <= BYTES_PER_GROUP:
+    size: int = table.nbytes
+    if size <= BYTES_PER_GROUP:
         return ROWS_PER_GROUP
-    return max(1, min(ROWS_PER_GROUP, rows * BYTES_PER_GROUP // table.nbytes))
+    return max(1, min(ROWS_PER_GROUP, table.num_rows * BYTES_PER_GROUP // size))
 
 
 def _bounds(ids: Any) -> tuple[str | None, str | None]:

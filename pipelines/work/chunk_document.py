@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from chunkers.records import Drop, Split
 from pipelines.documents.failures import DocumentFailure
-from pipelines.work.rows import ChunkRows, DocumentColumns
+from pipelines.work.rows import ChunkRows
 
 
 class Splitter(Protocol):
@@ -67,14 +67,15 @@ def chunk_document(
     else:
         context_bytes = [b""] * count
         contents = [sha256(body).digest() for body in bodies]
-    metadata = _metadata_column(split.metadata, found, metadata_as_strings)
+    if split.metadata or any(found):
+        metadata = _metadata_column(split.metadata, found, metadata_as_strings)
+    else:
+        metadata = ["{}"] * count
     tokens = [None] * count if count_tokens is None else _token_column(count_tokens(text), split)
-    _check_storable(split.title, headings, metadata)
+    _check_storable(split.title, headings)
 
     # Nothing raises from here on.
-    rows.documents.append(
-        DocumentColumns(document.id, count, split.title, split.strategy, None, document.hash, document.uri)
-    )
+    rows.documents.append((document.id, count, split.title, split.strategy, None, document.hash, document.uri))
     rows.contents += contents
     rows.text += bodies
     rows.context += context_bytes
@@ -105,23 +106,25 @@ def _token_column(count: Callable[[int, int, str, str | None], int], split: Spli
     return [count(span.start, span.end, span.context, span.rendered) for span in split.spans]
 
 
-def _check_storable(title: str | None, headings: Sequence[tuple[str, ...]], metadata: Sequence[str]) -> None:
-    """UnicodeEncodeError if any of the row's strings is not UTF-8; texts and contexts were encoded already."""
+def _check_storable(title: str | None, headings: Sequence[tuple[str, ...]]) -> None:
+    """UnicodeEncodeError if title or headings are not UTF-8; texts and contexts were encoded already."""
     if title is not None and not title.isascii():
         title.encode()
     if any(headings):
         for path in set(headings):
             "".join(path).encode()
-    for values in set(metadata):
-        values.encode()
 
 
 def _metadata_column(document: Mapping[str, Any], found: Sequence[Mapping[str, Any]], as_strings: bool) -> list[str]:
     """The metadata of each row as JSON. What the strategy found in a chunk wins over the document's."""
-    shared = _metadata(document, as_strings) if document else {}
-    if not any(found):
-        return [_canonical(shared)] * len(found)
-    return [_canonical({**shared, **_metadata(values, as_strings)}) for values in found]
+    shared = _metadata(document, as_strings)
+    if any(found):
+        column = [_canonical({**shared, **_metadata(values, as_strings)}) for values in found]
+    else:
+        column = [_canonical(shared)] * len(found)
+    for values in set(column):
+        values.encode()  # UnicodeEncodeError for what is not UTF-8
+    return column
 
 
 def _metadata(values: Mapping[str, Any], as_strings: bool) -> dict[str, Any]:

@@ -85,7 +85,7 @@ class _Attempt:
         self._attempt = uuid.uuid4().hex
         self._rows = ChunkRows()
         self._counts = Counts()
-        self._states: list[Result] = []
+        self._states: list[tuple[Any, ...]] = []  # rows of Result's columns
         self._failures: list[tuple[Any, ...]] = []
         self._read_rows: list[int] = []
         self._carried: list[str] = []
@@ -108,9 +108,8 @@ class _Attempt:
         chosen = self._documents.take(pa.array(rows))
         names = ("id", "path", "uri", "size", "source", "rule", "fingerprint", "reason")
         columns = [chosen[name].to_pylist() for name in names]
-        old = self._old.state_rows
-        for row, id_, path, uri, size, source, rule, fingerprint, reason in zip(rows.tolist(), *columns, strict=True):
-            yield _Read(row, id_, path, uri, size, source, rule, fingerprint, reason, old.get(id_))
+        old = map(self._old.state_rows.get, columns[0])
+        return map(_Read._make, zip(rows.tolist(), *columns, old, strict=True))
 
     # one document
 
@@ -130,7 +129,7 @@ class _Attempt:
             stage = "chunk"
             chunked = chunk_document(
                 decoded.text,
-                Document(id=read.id, path=read.path, uri=read.uri, hash=digest),
+                Document(read.id, read.path, read.uri, digest),
                 self._router.strategy(read.rule),
                 self._rows,
                 count_tokens=self._count_tokens,
@@ -156,9 +155,7 @@ class _Attempt:
             counts.notes.update(chunked.notes)
         # Its chunk_hashes come when the task's rows are finished.
         self._read_rows.append(read.row)
-        self._states.append(
-            Result(encoding_name, confidence, digest, chunked.strategy, chunked.chunks, b"", status, None, 0)
-        )
+        self._states.append((encoding_name, confidence, digest, chunked.strategy, chunked.chunks, b"", status, None, 0))
 
     def _is_known(self, read: _Read, digest: str) -> bool:
         """Whether chunking the document would give the rows it has. A full run does not take that on trust."""
@@ -226,10 +223,8 @@ class _Attempt:
         """States of the documents that were read, and the old ones of those that were kept."""
         listed = self._documents.take(pa.array(self._read_rows, pa.int64()))
         results = table_of(self._states, pa.schema([schemas.DOCUMENTS.field(name) for name in Result._fields]))
-        hashes = [
-            next(chunk_hashes) if state.chunk_count and not state.chunk_hashes else state.chunk_hashes
-            for state in self._states
-        ]
+        known = zip(*(results[name].to_pylist() for name in ("chunk_count", "chunk_hashes")), strict=True)
+        hashes = [next(chunk_hashes) if count and not hashed else hashed for count, hashed in known]
         results = results.set_column(
             Result._fields.index("chunk_hashes"), schemas.DOCUMENTS.field("chunk_hashes"), pa.array(hashes, pa.binary())
         )

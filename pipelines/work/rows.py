@@ -37,16 +37,8 @@ HASHED_ROWS = 65_536
 """Rows whose JSON is in memory at a time."""
 
 
-class DocumentColumns(NamedTuple):
-    """What all rows of one document share."""
-
-    parent_id: str
-    chunk_count: int
-    title: str | None
-    strategy: str
-    section_id: None
-    document_hash: str
-    source_uri: str
+DOCUMENT_COLUMNS = ("parent_id", "chunk_count", "title", "strategy", "section_id", "document_hash", "source_uri")
+"""What all rows of one document share."""
 
 
 class FinishedRows(NamedTuple):
@@ -59,11 +51,12 @@ class FinishedRows(NamedTuple):
 class ChunkRows:
     """Rows under construction. Text and context are UTF-8 already: encoding them once serves hash and column.
 
-    `contents` has the content digest of each row. Every list but `documents` has one entry a row.
+    `documents` has DOCUMENT_COLUMNS of each document, `contents` the content digest of each row. Every list but
+    `documents` has one entry a row.
     """
 
     def __init__(self) -> None:
-        self.documents: list[DocumentColumns] = []
+        self.documents: list[tuple[str, int, str | None, str, None, str, str]] = []
         self.contents: list[bytes] = []
         self.text: list[bytes] = []
         self.context: list[bytes] = []
@@ -80,10 +73,10 @@ class ChunkRows:
 
     def finish(self, schema: pa.Schema) -> FinishedRows:
         """The rows with the columns of `schema`, in its order."""
-        counts = np.fromiter((each.chunk_count for each in self.documents), np.int64, len(self.documents))
+        shared = table_of(self.documents, pa.schema([schema.field(name) for name in DOCUMENT_COLUMNS]))
+        counts = shared["chunk_count"].to_numpy().astype(np.int64)
         document = pa.array(np.repeat(np.arange(len(counts)), counts))
         index = np.arange(len(self)) - np.repeat(np.cumsum(counts) - counts, counts)
-        shared = table_of(self.documents, pa.schema([schema.field(name) for name in DocumentColumns._fields]))
         columns: dict[str, Any] = {name: shared[name].combine_chunks().take(document) for name in shared.column_names}
         columns["chunk_index"] = pa.array(index.astype(np.int32))
         columns["id"] = pc.binary_join_element_wise(columns["parent_id"], _text_of(columns["chunk_index"]), "#")
@@ -106,16 +99,15 @@ class ChunkRows:
 
     def _row_digests(self, shared: pa.Table, document: Any, columns: dict[str, Any]) -> Iterable[bytes]:
         """Digest of each row's canonical JSON. Keys are in order; each part brings the comma before it."""
-        by_document = {
-            name: pa.array([_json(value) for value in shared[name].to_pylist()], pa.string())
-            for name in ("parent_id", "source_uri", "strategy", "title")
-        }
+        parents, uris, strategies, titles = (
+            _each_json(shared[name].to_pylist(), _json) for name in ("parent_id", "source_uri", "strategy", "title")
+        )
+        opened = pc.utf8_slice_codeunits(_column(parents, len(shared)), 0, -1)  # goes on with #n and the closing quote
         for start in range(0, len(self), HASHED_ROWS):
             stop = min(start + HASHED_ROWS, len(self))
             where = document.slice(start, stop - start)
-            rows = {name: _text_of(columns[name].slice(start, stop - start)) for name in _NUMBERS}
-            parent = by_document["parent_id"].take(where)
-            joined = pc.binary_join_element_wise(
+            rows = {name: _number_json(columns[name].slice(start, stop - start)) for name in _NUMBERS}
+            joined = _joined(
                 '{"chunk_index":',
                 rows["chunk_index"],
                 ',"context":',
@@ -127,7 +119,7 @@ class ChunkRows:
                 ',"headings":',
                 _each_json(self.headings[start:stop], lambda path: "[" + ",".join(map(_json, path)) + "]"),
                 ',"id":',
-                pc.utf8_slice_codeunits(parent, 0, -1),  # goes on with #n and the closing quote
+                opened.take(where),
                 "#",
                 rows["chunk_index"],
                 '","metadata":',
@@ -135,19 +127,18 @@ class ChunkRows:
                 ',"overlap":',
                 rows["overlap"],
                 ',"parent_id":',
-                parent,
+                _taken(parents, where),
                 ',"section_id":null,"source_uri":',
-                by_document["source_uri"].take(where),
+                _taken(uris, where),
                 ',"start_index":',
                 rows["start_index"],
                 ',"strategy":',
-                by_document["strategy"].take(where),
+                _taken(strategies, where),
                 ',"title":',
-                by_document["title"].take(where),
+                _taken(titles, where),
                 ',"token_count":',
                 rows["token_count"],
                 "}",
-                "",
             )
             offsets = np.frombuffer(joined.buffers()[1], np.int32)[joined.offset :][: len(joined) + 1].tolist()
             data = memoryview(joined.buffers()[2])
@@ -175,6 +166,29 @@ def _each_json(values: Sequence[Any], to_json: Callable[[Any], str]) -> Any:
     if len(distinct) == 1:
         return next(iter(distinct.values()))
     return pa.array([distinct[value] for value in values], pa.string())
+
+
+def _taken(values: Any, where: Any) -> Any:
+    return values if isinstance(values, str) else values.take(where)
+
+
+def _column(values: Any, rows: int) -> Any:
+    return pa.array([values] * rows, pa.string()) if isinstance(values, str) else values
+
+
+def _joined(*parts: Any) -> Any:
+    """The parts of every row one after the other; strings that stand next to each other are one part."""
+    merged: list[Any] = []
+    for part in parts:
+        if merged and isinstance(part, str) and isinstance(merged[-1], str):
+            merged[-1] += part
+        else:
+            merged.append(part)
+    return pc.binary_join_element_wise(*merged, "")
+
+
+def _number_json(numbers: Any) -> Any:
+    return "null" if numbers.null_count == len(numbers) else _text_of(numbers)
 
 
 def _text_of(numbers: Any) -> Any:

@@ -19,6 +19,7 @@ from pipelines.planning import PLAN_DOCUMENTS, Plan, Region, Task
 from pipelines.storage.store import Store
 from pipelines.table import layout
 from pipelines.table.records import FileEntry, Shard
+from pipelines.table.shards import parquet_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,18 +89,18 @@ def load_task_documents(store: Store, run_id: str, plan: StoredPlan, task: Task)
         return PLAN_DOCUMENTS.empty_table()
     group = sum(1 for earlier in plan.tasks[: task.index] if earlier.stop > earlier.start)
     with store.open(_documents(run_id)) as file:
-        return pq.ParquetFile(file).read_row_group(group)
+        return parquet_file(file).read_row_group(group, use_threads=False)
 
 
 def load_duplicates(store: Store, run_id: str) -> pa.Table:
     """The objects whose document id another object has (planning.DUPLICATES)."""
-    return pq.read_table(pa.BufferReader(store.read(_duplicates(run_id))))
+    return parquet_file(pa.BufferReader(store.read(_duplicates(run_id)))).read(use_threads=False)
 
 
 def load_decisions(store: Store, run_id: str) -> pa.Table:
     """id, action and reason of every document of every task."""
     with store.open(_documents(run_id)) as file:
-        return pq.read_table(file, columns=["id", "action", "reason"])
+        return parquet_file(file).read(columns=["id", "action", "reason"], use_threads=False)
 
 
 def _parquet(table: pa.Table) -> bytes:

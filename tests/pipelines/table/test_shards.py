@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -138,7 +139,7 @@ def test_bounds_are_exact_or_left_out() -> None:
 def test_reading_filters_rows_and_columns(tmp_path: Path) -> None:
     store = open_store(str(tmp_path))
     shards.write(store, "a.parquet", chunk_rows(CORPUS), "chunks")
-    found = shards.read(store, "a.parquet", ["text", "id"], [("parent_id", "=", "b.md")])
+    found = shards.read(store, "a.parquet", ["text", "id"], pc.field("parent_id") == "b.md")
     assert found.select(["id", "text"]).to_pylist() == [
         {"id": "b.md#0", "text": "first\0with NUL"},
         {"id": "b.md#1", "text": "second 名前"},

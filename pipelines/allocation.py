@@ -1,0 +1,29 @@
+"""How a process of ours holds memory. Called by entry points before anything else is imported."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
+"""glibc's malloc.h."""
+
+_LARGEST_MMAP_THRESHOLD = 32 << 20
+_NEVER_TRIM = 1 << 30
+
+
+def keep_freed_memory() -> None:
+    """Keep what one task frees for the next one.
+
+    Both glibc and Arrow's own allocator give large blocks back to the system at once, and every task has them faulted
+    in again: a tenth of a run's CPU, a third of that of a night on which little changed (benchmarks/job.py). What is
+    kept is bounded by what one task takes. Where the C library is another one, only Arrow is told.
+    """
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # read when pyarrow is imported
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError, TypeError):  # not glibc
+        return
+    mallopt(_M_MMAP_THRESHOLD, _LARGEST_MMAP_THRESHOLD)
+    mallopt(_M_TRIM_THRESHOLD, _NEVER_TRIM)
+    mallopt(_M_ARENA_MAX, 1)  # tasks run in one thread of many: what it frees, the others should find
