@@ -1,0 +1,88 @@
+"""What every strategy makes of the sample corpus, as one digest each, next to the versions that answer for it.
+
+`python -m tests.chunkers.versions` writes digests.json anew, and refuses while a digest changed under an old version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from chunkers import KERNEL_VERSION, build, strategy_kinds
+
+FILE = Path(__file__).with_name("digests.json")
+CORPUS = Path(__file__).parents[2] / "examples" / "corpus"
+HOSTILE = [
+    "",
+    " \n\t ",
+    "a" * 5000,
+    "e\u0301" * 400,
+    "🇹🇼" * 300,
+    "早上下雨了。中午放晴。" * 60,
+    "a\r\n\r\nb\r\n" * 200,
+    "x \ud800 y " * 50,
+]
+OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "recursive": [
+        {},
+        {"max_size": 200, "overlap": 40},
+        {"max_size": 90, "separators": ["\n", "。", " "], "overlap": 9},
+    ],
+    "character": [{}, {"max_size": 120, "separator": "\n"}],
+    "fixed": [{"max_size": 150, "overlap": 30}],
+    "token": [{"max_size": 64, "overlap": 8}],
+    "markdown": [{"max_size": 300}, {"headers": [["#", "title"], ["##", "section"]], "max_size": 400, "overlap": 60}],
+    "auto": [{"max_size": 500}],
+}
+
+
+def digests() -> dict[str, dict[str, Any]]:
+    """For each strategy its version, the kernel's, and the digest of all spans, drops and metadata."""
+    texts = [
+        (path.name, path.read_bytes().decode("utf-8", "replace"))
+        for path in sorted(CORPUS.rglob("*"))
+        if path.is_file()
+    ]
+    texts += [("hostile.txt", text) for text in HOSTILE]
+    found = {}
+    for name, kind in sorted(strategy_kinds().items()):
+        digest = hashlib.sha256()
+        for options in OPTIONS[name]:
+            strategy = build(name, **options)
+            for path, text in texts:
+                split = strategy.split(text, path=path)
+                plain = [[tuple(span) for span in split.spans], [tuple(drop) for drop in split.drops], split.strategy]
+                digest.update(
+                    repr([plain, split.title, split.metadata, split.notes]).encode("utf-8", "backslashreplace")
+                )
+        found[name] = {"version": kind.version, "kernel": KERNEL_VERSION, "digest": digest.hexdigest()}
+    return found
+
+
+def unversioned(now: dict[str, dict[str, Any]], recorded: dict[str, dict[str, Any]]) -> list[str]:
+    """The strategies whose output changed while neither their version nor the kernel's did."""
+    return [
+        name
+        for name, made in now.items()
+        if name in recorded
+        and made["digest"] != recorded[name]["digest"]
+        and made | {"digest": ""} == recorded[name] | {"digest": ""}
+    ]
+
+
+def main() -> int:
+    """Write digests.json anew."""
+    now = digests()
+    changed = unversioned(now, json.loads(FILE.read_text())) if FILE.exists() else []
+    if changed:
+        print(f"raise the version of {', '.join(changed)} (or KERNEL_VERSION) first", file=sys.stderr)
+        return 1
+    FILE.write_text(json.dumps(now, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
