@@ -47,10 +47,10 @@ class _PlainPacker(Packer):
             return spans, self.drops
         overlap = self.overlap
         back = overlap.most if overlap is not None else 0
-        self.levels: list[BoundLevel] = [self.level(self.ladder[0])]
+        self.levels: list[BoundLevel] = []
         self.atoms: list[BoundLevel] = []
         paragraphs = isinstance(self.ladder[0], BlankLine) and "\r" not in text
-        self.prose = overlap is not None and overlap.atoms == TEXT_ATOMS and "\r" not in text
+        self.prose = paragraphs and overlap is not None and overlap.atoms == TEXT_ATOMS
         self.ascii = text.isascii()
         rfind, find, append, tabs = text.rfind, text.find, spans.append, "\t" in text
         prose, begin = self.prose, position
@@ -69,15 +69,16 @@ class _PlainPacker(Packer):
                     position = self._next_plain(begin, position, high, reach) or self.next(position)
                 else:
                     start = stop + 2
-                    if text[stop - 1].isspace():
+                    if not "!" <= text[stop - 1] <= "~":
                         stop = trim_space(text, position, stop)
-                    if not "!" <= text[stop - 1] <= "~" and not is_edge(text, stop, begin):
+                        stop = stop if is_edge(text, stop, begin) else -1
+                    if stop < 0:
                         position = self.next(position)
                     else:
                         repeated = spans[-1][1] - begin if begin < position else 0
                         append(_new(Span, (begin, stop, "blank-line", (), "", None, repeated, NOTHING, None)))
                         self.rung = 0
-                        position = start if _is_easy(text[start]) else self.inner_start(start, stop)
+                        position = start if "!" <= text[start] <= "~" else self.inner_start(start, stop)
             if position >= end:
                 return spans, self.drops
             begin = position
@@ -96,14 +97,15 @@ class _PlainPacker(Packer):
         text, levels = self.text, self.levels
         if high <= position:
             return 0
-        rung = 0
-        while (gap := levels[rung].last(position, reach)) is None:
-            rung += 1
+        for rung, each in enumerate(self.ladder):
             if rung == len(levels):
-                if rung == len(self.ladder):
-                    return 0
-                levels.append(self.level(self.ladder[rung]))
-        level = levels[rung]
+                levels.append(self.level(each))
+            level = levels[rung]
+            gap = level.last(position, reach)
+            if gap is not None:
+                break
+        else:
+            return 0
         if rung > self.rung and begin < position and self._coarser_ahead(rung, position, position + high - begin):
             return 0
         end, start = gap
