@@ -12,6 +12,9 @@ from pipelines.errors import StorageError
 PAGE = 5_000
 """Entries in one page of a listing."""
 
+LONGEST_TICK = 2_000_000_000
+"""Nanoseconds between two times that the coarsest filesystem can tell apart."""
+
 Skipped = Callable[[str, str], None]
 """Told of everything a listing leaves out on purpose: printable path below the root, reason."""
 
@@ -133,7 +136,7 @@ def settled(modified: int, now: int | None = None) -> bool:
     A write in the same tick of the filesystem's clock leaves the time as it is. The tick is taken as 20 ms, or as 2 s
     where times come in whole seconds.
     """
-    tick = 20_000_000 if modified % 1_000_000_000 else 2_000_000_000
+    tick = 20_000_000 if modified % 1_000_000_000 else LONGEST_TICK
     return modified < (time.time_ns() if now is None else now) - tick
 
 
