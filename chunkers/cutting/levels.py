@@ -315,7 +315,7 @@ class _Graphemes:
         return Gap(edge, edge) if edge > low else None
 
     def first(self, low: int, high: int) -> Gap | None:
-        edge = next_edge(self._text, low, len(self._text))
+        edge = next_edge(self._text, low, len(self._text)) if low < high else high + 1
         return Gap(edge, edge) if edge <= high else None
 
     def first_start(self, low: int, high: int) -> int | None:

@@ -38,7 +38,10 @@ _ABBREVIATIONS = frozenset(
     )
 )
 _EASY_STARTS = frozenset(string.printable) - frozenset(string.ascii_lowercase + string.whitespace)
-_WORD_BEFORE = re.compile(r"[\w.]*$")
+_WORD_BEFORE = re.compile(r"[\w.\u0300-\u036f\u0900-\u0903\u093a-\u094f]*$")  # \w holds no combining marks
+_GERMAN_MONTH = re.compile(
+    r" (?:Januar|Jänner|Februar|Feber|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
+)
 _NEXT = re.compile(r"\s*([" + _OPEN + r"\"'¿¡]*)(\S?)(\S?)")
 _PARENTHESIS = re.compile(r"[（(][^（()）\n]{0,200}[。！？.!?][)）]")
 _CJK = re.compile(f"[{HAN_KANA}]")
@@ -141,6 +144,8 @@ def _is_abbreviated(text: str, dot: int) -> bool:
     if not word:
         return False
     if word.isdigit():
+        if len(word) <= 2 and _GERMAN_MONTH.match(text, dot + 1):
+            return True
         lead = text[max(0, dot - len(word) - 2) : dot - len(word)].rstrip(" ")
         return len(word) <= 2 and (not lead or lead[-1] in "\n\r.!?。")
     if len(word) == 1:

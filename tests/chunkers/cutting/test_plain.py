@@ -1,0 +1,78 @@
+"""The short way of packing cuts as the general way does: random texts, limits, overlaps and ladders."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chunkers.cutting.levels import TEXT_ATOMS, TEXT_LADDER, Grapheme, Ladder, Separator, SeparatorPosition
+from chunkers.cutting.limits import Limit
+from chunkers.cutting.packing import Overlap, Trim, pack
+from chunkers.cutting.plain import pack_plain
+from chunkers.measure.lengths import characters
+from tests.laws.generators import MARKS, ODD, RARE_SPACES, SPACES, WORDS
+
+ENGLISH = [
+    "the",
+    "Quick",
+    "a,",
+    "b.",
+    "jump?",
+    "(yes)",
+    '"no."',
+    "e.g.",
+    "x",
+    " ",
+    " ",
+    " ",
+    ". ",
+    "\n",
+    "\n\n",
+    "  ",
+    "\t\n",
+]
+CHINESE = ["今天", "天气。", "「好。」", "漢", "、", "の", "，", " ", "\n", "\n\n", "A", "。"]
+TEXTS = st.one_of(
+    st.lists(st.sampled_from(ENGLISH), max_size=120).map("".join),
+    st.lists(st.sampled_from(CHINESE), max_size=80).map("".join),
+    st.lists(st.sampled_from([*WORDS, *SPACES, *SPACES, *MARKS, *RARE_SPACES, *ODD]), max_size=50).map("".join),
+)
+
+
+def separated(position: SeparatorPosition | None, *separators: str) -> tuple[Ladder, Ladder, Ladder]:
+    ladder = [*(Separator(each, position) for each in separators), Grapheme()]
+    return ladder, ladder[:-1], ladder[-1:]
+
+
+WINDOWS: Ladder = (Grapheme(cut="limit"),)
+PROSE: tuple[Ladder, Ladder, Ladder] = (TEXT_LADDER, TEXT_ATOMS, (Grapheme(),))
+LADDERS = [
+    PROSE,
+    PROSE,
+    (WINDOWS, WINDOWS, ()),
+    *(
+        separated(position, *separators)
+        for position in (None, "start", "end")
+        for separators in (("\n\n", "\n", "。", " "), (" ",), ("a", "漢"), ("\u0301",), (". ",))
+    ),
+]
+
+
+@settings(derandomize=True, database=None, max_examples=600, deadline=None)
+@given(TEXTS, st.sampled_from(LADDERS), st.one_of(st.integers(1, 12), st.integers(1, 200)), st.floats(0, 0.99))
+def test_both_ways_of_packing_cut_the_same(
+    text: str, ladders: tuple[Ladder, Ladder, Ladder], most: int, share: float
+) -> None:
+    ladder, atoms, inside_words = ladders
+    repeated, bounds = int(most * share), [(characters(), most)]
+    overlap = Overlap(most=repeated, unit=characters(), atoms=atoms, inside_words=inside_words) if repeated else None
+    plain = pack_plain(text, ladder, Limit(text, bounds), trim=Trim(), overlap=overlap)
+    general = pack(text, 0, len(text), ladder, Limit(text, bounds), trim=Trim(), overlap=overlap)
+    assert plain == general
+
+
+def test_a_mark_behind_white_space_makes_no_empty_chunk() -> None:
+    ladder: Ladder = (Separator("\u0301"), Grapheme())
+    text = "abcd \u0301<|"
+    spans, _ = pack_plain(text, ladder, Limit(text, [(characters(), 3)]), trim=Trim())
+    assert [span.text(text) for span in spans] == ["abc", "d", "<|"]

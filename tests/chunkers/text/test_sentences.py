@@ -1,0 +1,91 @@
+"""Where sentences end, in all scripts: the handed cases, and the rules behind them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chunkers.cutting.levels import Line, Sentence
+from chunkers.text.sentences import CLAUSE_END, first_easy_start
+
+CASES: list[dict[str, Any]] = [
+    case
+    for case in json.loads((Path(__file__).parents[2] / "cases" / "structure.json").read_text("utf-8"))
+    if case["kind"] == "sentence"
+]
+
+
+def sentences(text: str) -> list[str]:
+    """The text cut at line ends and sentence ends, without the white space around."""
+    bound, found, at = [Line().bind(text), Sentence().bind(text)], [], 0
+    while at < len(text):
+        gaps = [gap for level in bound if (gap := level.first(at, len(text)))]
+        end = min((gap.end for gap in gaps), default=len(text))
+        found.append(text[at:end].strip())
+        at = end
+    return [sentence for sentence in found if sentence]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_handed_case(case: dict[str, Any]) -> None:
+    assert sentences(case["input"]) == case["right"]["sentences"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("他走了。她也走了。", ["他走了。", "她也走了。"]),
+        ("「好。」「不好。」", ["「好。」", "「不好。」"]),
+        ("她說「好。我來。」就走了。", ["她說「好。我來。」就走了。"]),
+        ("真的？！走吧。", ["真的？！", "走吧。"]),
+        ("価格は１．５倍。", ["価格は１．５倍。"]),
+        ("Es war am 3. Mai. Dann kam Juni.", ["Es war am 3. Mai.", "Dann kam Juni."]),
+        ("It was room 12. Then we left.", ["It was room 12.", "Then we left."]),
+        ("श्री. गुप्ता आए। ठीक।", ["श्री. गुप्ता आए।", "ठीक।"]),
+        ("Mr. Ed ran. Dr. No hid.", ["Mr. Ed ran.", "Dr. No hid."]),
+        ("See fig. 3 of vol. 2 now. Done.", ["See fig. 3 of vol. 2 now.", "Done."]),
+        ('He said "Go." Then he left.', ['He said "Go."', "Then he left."]),
+        ("What?! No...", ["What?!", "No..."]),
+        ("pi is 3.14. e is 2.71.", ["pi is 3.14. e is 2.71."]),
+        ("A list:\nno stop\nnor here", ["A list:", "no stop", "nor here"]),
+        ("no end", ["no end"]),
+        ("...", ["..."]),
+        ("።", ["።"]),
+    ],
+)
+def test_sentences_of(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("a, b; c: d", [2, 5, 8]),
+        ("a,b;c:d", []),
+        ("好，但是；不", [2, 5]),
+        ("1,000 and 10:30", []),
+        ("x — y … z", [3, 7]),
+        ("「甲」，「乙」、丙", [4, 8]),
+    ],
+)
+def test_clause_ends(text: str, ends: list[int]) -> None:
+    assert [found.end() for found in CLAUSE_END.finditer(text)] == ends
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "start"),
+    [
+        ("They left. We stay.", 1, 11),
+        ("They left. We stay.", 12, -1),
+        ("They left. we stay.", 1, -1),
+        ("See Dr. No.", 1, -1),
+        ("They left.\n\n  We stay.", 1, 14),
+        ("他走了。她也走了。", 1, 4),
+        ("「他走了。她也走了。」", 1, -1),
+    ],
+)
+def test_easy_starts(text: str, low: int, start: int) -> None:
+    assert first_easy_start(text, low, len(text)) == start
