@@ -17,6 +17,7 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from pipelines.allocation import rare_collections
 from pipelines.beam.errors import own_errors, revived_errors
 from pipelines.beam.runners import runner_for
 from pipelines.records import RunOptions
@@ -33,7 +34,11 @@ from pipelines.work.stored_plan import load_plan
 def run_graph(job: Job, options: RunOptions, tasks: int) -> None:
     """Run the stored plan of `job`, of so many tasks, to its end; what came of it is in the run's `outcome.json`."""
     runner, arguments = runner_for(job.config, options, tasks)
-    with revived_errors(), beam.Pipeline(runner=runner, options=PipelineOptions(arguments)) as pipeline:
+    with (
+        rare_collections(),
+        revived_errors(),
+        beam.Pipeline(runner=runner, options=PipelineOptions(arguments)) as pipeline,
+    ):
         build(pipeline, job)
 
 

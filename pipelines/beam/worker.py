@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 
-from pipelines.allocation import keep_freed_memory
+from pipelines.allocation import keep_freed_memory, rare_collections
 
 if __name__ == "__main__":
     keep_freed_memory()
@@ -13,4 +13,5 @@ if __name__ == "__main__":
     logging.getLogger().addHandler(logging.NullHandler())
     from apache_beam.runners.worker import sdk_worker_main
 
-    sdk_worker_main.main(sys.argv)
+    with rare_collections():
+        sdk_worker_main.main(sys.argv)

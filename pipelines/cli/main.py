@@ -39,7 +39,10 @@ def guarded(command: Callable[[], int], console: Console) -> int:
     except Exception as error:
         known = _ours(error)
         code = _report_bug(error, console) if known is None else _report(known, console)
-    console.finish()
+    try:
+        console.finish()
+    except RechunkError as error:
+        code = _report(error, console)
     return code
 
 

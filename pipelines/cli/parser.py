@@ -15,7 +15,7 @@ exit codes:
   0    done, or nothing to do (documents that failed are rows of the table, not an error)
   1    published, but a soft gate failed
   2    usage or configuration; nothing was read
-  4    published, but deletions were withheld
+  4    deletions were withheld, or a source could not be listed whole; the rest was published
   5    nothing published: storage out of reach, or a hard gate failed
   6    the table is missing, foreign, or another run was first
   70   a bug in rechunk

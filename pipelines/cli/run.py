@@ -104,6 +104,10 @@ def _print(outcome: Outcome, console: Console) -> None:
     console.table((f"run {outcome.run_id}", ""), rows)
     for failure in summary["failures"]:
         console.message(f"failed: {failure['id']}: {failure['error']}: {failure['message']}")
+    if (more := summary["failed"] - len(summary["failures"])) > 0 and summary["failures"]:
+        console.message(f"failed: {more} more; the table's failures name every one")
+    if not summary["listed"]:
+        console.warning("no document was found: no object of a source matches its include and exclude")
     say = (
         console.message if outcome.exit_code == 0 else console.warning if outcome.exit_code in (1, 4) else console.error
     )

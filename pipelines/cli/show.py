@@ -40,10 +40,14 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
         return 0
     found = show_document(store, table, arguments.document)
     if console.as_json:
-        console.json_line({"document": found.state, "chunks": found.chunks})
+        console.json_line({"document": found.state, "failure": found.failure, "chunks": found.chunks})
     else:
-        console.pairs({name: value for name, value in found.state.items() if value is not None})
+        shown = {**found.state, "message": found.failure}
+        console.pairs({name: value for name, value in shown.items() if value is not None})
         console.line()
+        if not found.chunks:
+            console.line("no chunks")
+            return 0
         header = ("chunk", "start", "end", "cut", "tokens", "headings", "text")
         console.table(header, [_chunk_row(chunk) for chunk in found.chunks])
     return 0
@@ -52,11 +56,13 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
 def flattened(record: dict[str, Any], prefix: str = "") -> list[tuple[str, object]]:
     """Nested values as (`summary.chunks`, 3) pairs, in their order."""
     pairs: list[tuple[str, object]] = []
-    for name, value in record.items():
-        if isinstance(value, dict):
+    for key, value in record.items():
+        name = key.replace("\t", ".")  # counters have names of several parts
+        if isinstance(value, list):
+            value = {f"[{number}]": item for number, item in enumerate(value)}
+            pairs.extend(flattened(value, f"{prefix}{name}"))
+        elif isinstance(value, dict):
             pairs.extend(flattened(value, f"{prefix}{name}."))
-        elif isinstance(value, list):
-            pairs.extend((f"{prefix}{name}[{number}]", item) for number, item in enumerate(value))
         else:
             pairs.append((prefix + name, value))
     return pairs

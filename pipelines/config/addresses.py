@@ -55,7 +55,7 @@ def below(address: str, folder: str) -> str | None:
     inner, outer = _canonical(address), _canonical(folder)
     if inner == outer:
         return ""
-    prefix = outer.rstrip("/") + "/"
+    prefix = outer if outer.endswith("/") else outer + "/"  # it does for the root of a disk
     return inner[len(prefix) :] if inner.startswith(prefix) else None
 
 

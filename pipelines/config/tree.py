@@ -67,10 +67,25 @@ def parse(data: bytes, file: str) -> Tree:
         raise ConfigError(str(error), file=file, line=error.line) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise ConfigError(f"not valid YAML: {error.problem}", file=file, line=mark.line + 1 if mark else None) from None
+        raise ConfigError(
+            f"not valid YAML: {error.problem}{_hint(error.problem or '')}",
+            file=file,
+            line=mark.line + 1 if mark else None,
+        ) from None
     lines: dict[KeyPath, int] = {}
     root = None if node is None else _Converter(file, lines).convert(node, ())
     return Tree(file=file, root=root, lines=lines)
+
+
+def _hint(problem: str) -> str:
+    """What to do about YAML's commonest complaints."""
+    if "'\\t'" in problem:
+        return "; indent with spaces, not tabs"
+    if "<block end>" in problem or "<block mapping start>" in problem:
+        return "; check the indentation, here and on the lines before"
+    if "mapping values are not allowed" in problem:
+        return "; put text that has ': ' in quotes"
+    return ""
 
 
 def dotted(path: KeyPath) -> str:

@@ -47,6 +47,8 @@ def failure_of(error: BaseException, stage: str) -> Failure:
     """The failure row of whatever `stage` (read, decode, chunk, record, id) raised."""
     name, position = _class_of(error, stage)
     message = str(error) or type(error).__name__
+    if name == "surrogate":
+        message = f"holds half of a surrogate pair, which is no character and cannot be stored; remove it ({message})"
     if name == "exception":
         message = f"{type(error).__name__}: {message}"
     return Failure(stage=stage, error=name, message=_storable(message), position=position)
@@ -63,7 +65,7 @@ def _class_of(error: BaseException, stage: str) -> tuple[str, str | None]:
     if isinstance(error, RecursionError):
         return "recursion", None
     if isinstance(error, UnicodeEncodeError) and stage == "chunk":
-        return "surrogate", str(error.start)
+        return "surrogate", None  # it is known where in a chunk, a title or a value, not where in the document
     if stage == "read":
         return ("missing" if isinstance(error, FileNotFoundError) else "read"), None
     return "exception", None

@@ -19,6 +19,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from pipelines.errors import StorageError
+
 # C0 and C1 controls, the line and paragraph separators, and the marks that reorder what follows them.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -136,13 +138,13 @@ class Console:
         self._say(self._progress)
 
     def finish(self) -> None:
-        """End the progress line and flush; a closed stdout is no error."""
+        """End the progress line and flush; a closed stdout is no error, a full disk is a StorageError."""
         self._clear_progress()
         if not self.closed:
             try:
                 self.out.flush()
-            except BrokenPipeError:
-                self._close()
+            except OSError as error:
+                self._failed(error)
 
     def style(self, name: str, text: str, stream: TextIO | None = None) -> str:
         """`text` in a colour, where the stream is a terminal and NO_COLOR is unset or empty."""
@@ -156,8 +158,14 @@ class Console:
         self._clear_progress()
         try:
             self.out.write(text)
-        except BrokenPipeError:
-            self._close()
+        except OSError as error:
+            self._failed(error)
+
+    def _failed(self, error: OSError) -> None:
+        """A reader that went away is no error; a full disk is. Raises StorageError."""
+        self._close()
+        if not isinstance(error, BrokenPipeError):
+            raise StorageError(f"cannot be written: {error.strerror or error}", address="stdout") from error
 
     def _close(self) -> None:
         self.closed = True
@@ -169,8 +177,8 @@ class Console:
         try:
             self.err.write(text)
             self.err.flush()
-        except BrokenPipeError:
-            pass
+        except OSError:
+            pass  # nobody can be told
 
     def _clear_progress(self) -> None:
         if self._progress:

@@ -66,7 +66,7 @@ class SourceUnreachable(Event):
 
     @property
     def text(self) -> str:
-        return f"{self.source} could not be listed; its documents stay as they are: {self.message}"
+        return f"{self.source} could not be listed whole; what it does not show stays as it is: {self.message}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,7 +47,7 @@ def prepare(config: Config, options: RunOptions, store: Store, run_id: str, emit
     """List, plan and store the plan. Raises SourcesUnreachable, and TableStateError for a table that is not ours."""
     base = snapshot.load(store)
     listing = list_sources(config, emit)
-    if not any(listing.completed):
+    if not any(listing.completed) and not listing.table.num_rows:
         addresses = ", ".join(source.path for source in config.sources)
         raise SourcesUnreachable("no source could be listed; nothing was read", address=addresses)
     planned = make_plan(config, options, store, base, listing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 from collections.abc import Mapping
@@ -44,8 +45,10 @@ def run(config: Config, options: RunOptions, emit: Sink) -> Outcome:
         ended = _unchanged(prepared)
     else:
         with quiet_beam():
+            gc.disable()  # nothing that an import makes is garbage, and looking for it is a tenth of importing Beam
             from pipelines.beam.run_graph import run_graph  # an unchanged night never imports Beam
 
+            gc.enable()
             job = Job(config=config, run_id=run_id, approve_deletions=options.approve_deletions)
             run_graph(job, options, prepared.tasks)
         ended = json.loads(store.read(outcome_path(run_id)))

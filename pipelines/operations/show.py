@@ -23,9 +23,10 @@ STATE_COLUMNS = tuple(name for name in DOCUMENTS.names if name != "chunk_hashes"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownDocument:
-    """A document's state and its chunks, in order, with CHUNK_COLUMNS."""
+    """A document's state and its chunks, in order, with CHUNK_COLUMNS. `failure` says why a failed one failed."""
 
     state: dict[str, Any]
+    failure: str | None
     chunks: list[dict[str, Any]]
 
 
@@ -60,7 +61,16 @@ def show_document(store: Store, table: Snapshot, document_id: str) -> ShownDocum
         raise UsageError(f"{store.address}: version {table.version} has no document {document_id!r}")
     mine = pc.field("parent_id") == document_id
     chunks = shards.read(store, shard.chunks.path, CHUNK_COLUMNS, filters=mine).to_pylist()
-    return ShownDocument(state=states[0], chunks=sorted(chunks, key=lambda chunk: int(chunk["chunk_index"])))
+    failures = [
+        message
+        for entry in table.failures
+        for message in shards.read(store, entry.path, ["message"], filters=wanted)["message"].to_pylist()
+    ]
+    return ShownDocument(
+        state=states[0],
+        failure=failures[0] if failures else None,
+        chunks=sorted(chunks, key=lambda chunk: int(chunk["chunk_index"])),
+    )
 
 
 def show_chunk(store: Store, table: Snapshot, chunk_id: str) -> dict[str, Any]:

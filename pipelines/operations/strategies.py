@@ -7,7 +7,7 @@ import inspect
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -75,7 +75,7 @@ def _sentence(text: str) -> str:
 def _option(field: dataclasses.Field[Any], hint: Any, options: Mapping[str, Any]) -> Option:
     made = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
     required = made is dataclasses.MISSING
-    unit = ("unit" if "unit" in options else "characters") if field.name in _SIZES else None
+    unit = ("unit" if "unit" in options else "tokens") if field.name in _SIZES else None
     if field.name in _TOKENS:
         unit = "tokens"
     return Option(
@@ -98,7 +98,7 @@ def type_name(hint: Any) -> str:
         return "mapping"
     if kind is Callable or (isinstance(kind, type) and issubclass(kind, types.FunctionType)):
         return "function"
-    if isinstance(kind, type) and issubclass(kind, Sequence):
+    if isinstance(kind, type) and issubclass(kind, Collection):
         inner = [each for each in arguments if each is not ...]
         return f"list of {' and '.join(dict.fromkeys(type_name(each) for each in inner))}" if inner else "list"
     return "function" if "Callable" in str(hint) else getattr(kind, "__name__", str(kind))

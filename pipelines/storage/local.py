@@ -63,16 +63,24 @@ class LocalStore(Store):
         pending = [folder]
         links: Names = []
         page = Page.new()
+        failed: OSError | None = None
         while pending or links:
-            if pending:
-                parent = pending.pop()
-            else:
-                parent = heapq.heappop(links)
-                if not self._first_visit(parent, seen):
-                    skipped(parent, "links to a folder that is listed under another name")
-                    continue
-                parent += "/"
-            found = self._scan(parent, stem if parent == folder else "", now, seen, page, skipped)
+            is_link = not pending
+            parent = heapq.heappop(links) if is_link else pending.pop()
+            try:
+                if is_link:
+                    if not self._first_visit(parent, seen):
+                        skipped(parent, "links to a folder that is listed under another name")
+                        continue
+                    parent += "/"
+                found = self._scan(parent, stem if parent == folder else "", now, seen, page, skipped)
+            except FileNotFoundError:  # deleted while we were listing
+                if not parent:
+                    raise
+                continue
+            except OSError as error:  # the rest is worth knowing, although the listing is not whole
+                failed = failed or error
+                continue
             pending += found.folders
             for link in found.links:
                 heapq.heappush(links, link)
@@ -81,6 +89,8 @@ class LocalStore(Store):
                 page = Page.new()
         if page.paths:
             yield page
+        if failed is not None:
+            raise failed
 
     def _first_visit(self, folder: str, seen: set[tuple[int, int]]) -> bool:
         info = os.stat(self._path(folder))
@@ -98,11 +108,7 @@ class LocalStore(Store):
         found = _Found([], [])
         paths, sizes, times, validators = page
         surely_settled = now - LONGEST_TICK
-        try:
-            scan = os.scandir(self._path(folder))
-        except FileNotFoundError:  # deleted while we were listing
-            return found
-        with scan:
+        with os.scandir(self._path(folder)) as scan:
             for item in scan:
                 name = item.name
                 if stem and not name.startswith(stem):
@@ -144,7 +150,9 @@ class LocalStore(Store):
             return
         try:
             info = item.stat()
-        except OSError:
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                raise  # something is there and cannot be seen: not the same as gone
             skipped(path, "a broken symbolic link")
             return
         if stat.S_ISREG(info.st_mode):
@@ -259,9 +267,12 @@ class _Found(NamedTuple):
 
 def _whole(path: str) -> bytes:
     """The bytes of a file. File objects cost more than the file when it is small (benchmarks/job.py)."""
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # or a pipe that took the file's place would never open
     try:
-        size = os.fstat(descriptor).st_size
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", path)
+        size = info.st_size
         data = os.read(descriptor, size + 1)
         if len(data) == size:
             return data

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pipelines.errors import StorageError, TableStateError
 from pipelines.storage.store import Store
 from pipelines.table import log
-from pipelines.table.layout import commit_file, expired_file
+from pipelines.table.layout import commit_file, expired_file, version_file
 from pipelines.table.log import Head
 from pipelines.table.publish import check_files
 from pipelines.table.records import Snapshot
@@ -57,6 +57,9 @@ def commit(
         version = 0 if head is None else head.next_version
         if _create(store, version, recorded, checksum, head):
             return Committed(version=version, snapshot=replace(recorded, version=version))
+        if version not in log.version_numbers(store):
+            where = store.child(version_file(version))
+            raise TableStateError(f"{where}: is no log entry and in the way of version {version}; remove it")
 
 
 def _create(store: Store, version: int, snapshot: Snapshot, checksum: str, head: Head | None) -> bool:

@@ -2,7 +2,7 @@
 
 Version N is whoever creates `N.json`. A commit of ours states the whole table, so that the newest one is all that has
 to be read. Versions that hold nothing but `commitInfo` (another tool's VACUUM) are stepped over; anything else that is
-not ours, above our newest commit, makes the table unusable until `rollback` repairs it.
+not ours, above our newest commit, makes the table unusable.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
+from itertools import pairwise
 from typing import Any
 
 from pipelines.errors import TableStateError
 from pipelines.storage.store import Store
-from pipelines.table.layout import LOG, delta_path, version_file, version_of
+from pipelines.table.layout import LOG, check_name, delta_path, version_file, version_of
 from pipelines.table.records import FileEntry, Snapshot
 from pipelines.table.schemas import FORMAT, chunks_schema, delta_schema
 
@@ -99,7 +100,7 @@ def _foreign(store: Store, version: int, actions: Sequence[Mapping[str, Any]]) -
     operation = _info(actions).get("operation", "no operation named")
     return TableStateError(
         f"{store.child(version_file(version))}: version {version} ({operation}) was written by another tool; "
-        "this table can only be changed by rechunk. `rechunk rollback` repairs it"
+        "this table can only be changed by rechunk"
     )
 
 
@@ -109,7 +110,26 @@ def versions(store: Store) -> list[Version]:
 
 
 def version_numbers(store: Store) -> list[int]:
-    """The log's versions in order. TableStateError when another tool cleaned the log up behind a checkpoint."""
+    """The log's versions in order. TableStateError when another tool cleaned the log up behind a checkpoint, or one
+    in between is missing: Delta's readers need them all.
+    """
+    found, checkpoint = _listed_versions(store)
+    if _missing_version(found, checkpoint) is not None:
+        found, checkpoint = _listed_versions(store)  # a listing may miss what is created while it goes on
+    if (missing := _missing_version(found, checkpoint)) is not None:
+        raise TableStateError(f"{store.child(version_file(missing))}: version {missing} is missing from the log")
+    if checkpoint > (found[-1] if found else -1):
+        raise TableStateError(f"{store.child(LOG)}: version {checkpoint} is only a checkpoint; its commit is missing")
+    return found
+
+
+def _missing_version(found: Sequence[int], checkpoint: int) -> int | None:
+    """The first gap in the versions above the newest checkpoint."""
+    return next((number + 1 for number, after in pairwise(found) if number >= checkpoint and after != number + 1), None)
+
+
+def _listed_versions(store: Store) -> tuple[list[int], int]:
+    """The versions that have a file, in order, and the newest checkpoint, -1 for none."""
     found, checkpoint = [], -1
     for page in store.list(LOG):
         for path in page.paths:
@@ -118,10 +138,7 @@ def version_numbers(store: Store) -> list[int]:
                 found.append(number)
             elif match := _CHECKPOINT.fullmatch(path.removeprefix(LOG)):
                 checkpoint = max(checkpoint, int(match[1]))
-    found.sort()
-    if checkpoint > (found[-1] if found else -1):
-        raise TableStateError(f"{store.child(LOG)}: version {checkpoint} is only a checkpoint; its commit is missing")
-    return found
+    return sorted(found), checkpoint
 
 
 def find_run(store: Store, run_id: str, above: int) -> int | None:
@@ -146,7 +163,8 @@ def read_version(store: Store, version: int) -> list[dict[str, Any]]:
         actions = [json.loads(line) for line in lines if line.strip()]
     except ValueError as error:
         raise TableStateError(f"{store.child(path)}: version {version} is not a readable log entry: {error}") from error
-    if not all(isinstance(action, dict) for action in actions):
+    # An entry without a line is one that a power cut or a full disk left behind: what it committed is unknown.
+    if not actions or not all(isinstance(action, dict) for action in actions):
         raise TableStateError(f"{store.child(path)}: version {version} is not a readable log entry")
     return actions
 
@@ -274,14 +292,14 @@ def _head(
         return Head(
             version=number,
             newest=newest,
-            run_id=mark["run_id"],
+            run_id=check_name(mark["run_id"]),
             checksum=mark["checksum"],
             created=version.created,
             table_id=metadata["id"],
             table_created=metadata["createdTime"],
             live=_live([actions, *later]),
         )
-    except (KeyError, StopIteration, TypeError) as error:
+    except (KeyError, StopIteration, TypeError, ValueError) as error:
         raise TableStateError(f"{where}: version {number} is incomplete: {error}") from error
 
 

@@ -160,7 +160,9 @@ class _Attempt:
     def _is_known(self, read: _Read, digest: str) -> bool:
         """Whether chunking the document would give the rows it has. A full run does not take that on trust."""
         return (
-            read.old is not None and read.reason != "full" and self._old.is_made_of(read.old, digest, read.fingerprint)
+            read.old is not None
+            and read.reason != "full"
+            and self._old.is_made_of(read.old, digest, read.fingerprint, read.uri)
         )
 
     def _confirm(self, read: _Read) -> None:

@@ -36,6 +36,8 @@ def commit_run(job: Job, decision: Decision, shards: Sequence[Shard]) -> None:
         else:
             ending, winner = "race", result.winner
         version = result.version
+    elif decision.action == "race" and (first := log.head(store)) is not None:
+        version, winner = first.version, first.run_id
     outcome = {"run_id": job.run_id, "ending": ending, "version": version, "winner": winner, **summary(decision)}
     store.write(outcome_path(job.run_id), json.dumps(outcome, ensure_ascii=False, indent=1).encode())
 

@@ -73,14 +73,15 @@ class OldShards:
         """What became of the document."""
         return Result(*(self.states[name][row].as_py() for name in Result._fields))
 
-    def is_made_of(self, row: int, digest: str, fingerprint: str) -> bool:
-        """Whether chunking these bytes under this fingerprint is known to give what the old state says.
+    def is_made_of(self, row: int, digest: str, fingerprint: str, uri: str) -> bool:
+        """Whether chunking these bytes, read from `uri` under this fingerprint, is known to give the old state's rows.
 
         Never of a failed document: its rows, if it has any, are of another time.
         """
         return (
             self.state(row, "hash") == digest
             and self.state(row, "fingerprint") == fingerprint
+            and self.state(row, "uri") == uri
             and self.state(row, "status") in ("chunked", "empty")
         )
 
