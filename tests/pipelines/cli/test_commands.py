@@ -174,6 +174,36 @@ def test_show_a_document_and_a_chunk(published: Path, capsys: pytest.CaptureFixt
     assert out.endswith("\ntext:\nThe second paragraph is here.\n")
 
 
+def test_show_says_why_a_document_failed_and_names_counters_in_full(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "docs/packed.gz").write_bytes(b"\x1f\x8b\x08" + bytes(60))
+    call(capsys, "run", "c.yaml")
+    _, out, _ = call(capsys, "show", "table", "--document", "packed.gz")
+    assert out.splitlines()[-3:] == ["message      not text: gzip data; decompress it first", "", "no chunks"]
+    _, (shown,) = as_json(capsys, "show", "table", "--document", "packed.gz")
+    assert (shown["failure"], shown["chunks"]) == ("not text: gzip data; decompress it first", [])
+    _, out, _ = call(capsys, "show", "table")
+    assert "counts.documents.docs.failed" in out
+
+
+def test_more_failures_than_are_shown_are_counted(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(23):
+        (project / f"docs/{number:02}.gz").write_bytes(b"\x1f\x8b\x08" + bytes(60))
+    _, _, err = call(capsys, "run", "c.yaml")
+    assert [line for line in err.splitlines() if line.startswith("failed: ")][19:] == [
+        "failed: 19.gz: binary: not text: gzip data; decompress it first",
+        "failed: 3 more; the table's failures name every one",
+    ]
+
+
+def test_globs_that_take_nothing_are_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "c.yaml").write_text(CONFIG.replace("path: docs\n", 'path: docs\n    include: ["*.rst"]\n'))
+    code, _, err = call(capsys, "run", "c.yaml")
+    assert code == 0
+    assert "warning: no document was found: no object of a source matches its include and exclude\n" in err
+
+
 def test_show_an_older_run(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, (first,) = as_json(capsys, "run", "c.yaml")
     (project / "docs/b.txt").write_text("Changed.\n")
@@ -320,6 +350,10 @@ def test_strategies(capsys: pytest.CaptureFixture[str]) -> None:
         "unit": "unit",
     }
     assert by_name["unit"]["type"] == "characters | tokens | words | bytes"
+    _, (token,) = as_json(capsys, "strategies", "token")
+    said = {option["name"]: (option["type"], option["unit"]) for option in token["options"]}
+    assert said["max_size"] == ("whole number or null", "tokens")
+    assert said["allowed_special"] == ("list of text or all or null", None)
     code, out, err = call(capsys, "strategies", "recursiv")
     assert (code, out) == (2, "")
     assert err.startswith("error: unknown strategy 'recursiv' (did you mean 'recursive'?); strategies: auto, ")
