@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+from pipelines.errors import StorageError
 from pipelines.observe.console import Console, columns, preview, printable, printable_lines
 
 
@@ -125,3 +126,17 @@ def test_a_reader_that_goes_away_closes_the_console_quietly() -> None:
         BrokenPipeError
     ):  # what was buffered has nowhere to go: the test closes it, not the garbage collector
         stream.close()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a disk that is always full")
+def test_a_full_disk_under_stdout_is_an_error_and_under_stderr_none() -> None:
+    with open("/dev/full", "w", encoding="utf-8", buffering=1) as full:
+        screen = Console(out=full, err=full)
+        screen.message("nobody can be told")
+        with pytest.raises(StorageError, match="stdout: cannot be written: No space left on device"):
+            screen.line("data")
+        assert screen.closed is True
+        screen.finish()
+        with pytest.raises(OSError, match="No space left on device"):
+            full.flush()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())  # what was buffered can go there

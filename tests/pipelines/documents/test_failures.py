@@ -35,7 +35,11 @@ def test_lone_surrogate_is_its_own_class_and_its_message_can_be_stored() -> None
         "a\ud800".encode()
     except UnicodeEncodeError as error:
         failure = failure_of(error, "chunk")
-    assert (failure.error, failure.position) == ("surrogate", "1")
+    assert (failure.error, failure.position) == ("surrogate", None)  # 1 is not where it is in the document
+    assert failure.message == (
+        "holds half of a surrogate pair, which is no character and cannot be stored; remove it "
+        "('utf-8' codec can't encode character '\\ud800' in position 1: surrogates not allowed)"
+    )
     assert failure_of(ValueError("\ud800"), "chunk").message == "ValueError: \\ud800"
 
 

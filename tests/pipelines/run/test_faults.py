@@ -64,6 +64,8 @@ loser = run(load_config(sys.argv[1]), RunOptions(), lambda event: None)
 print(won, loser.exit_code, loser.version, loser.committed)
 """
 
+WINNER_BEFORE_DECIDING = WINNER_FIRST.replace("publish_one", "chunk_shard")
+
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Corpus:
@@ -89,6 +91,10 @@ def write_config(corpus: Corpus) -> Path:
     }
     file.write_text(json.dumps(settings))
     return file
+
+
+def outcomes(corpus: Corpus) -> list[dict[str, Any]]:
+    return [json.loads(file.read_bytes()) for file in (corpus.root / "table").glob("runs/*/outcome.json")]
 
 
 def child(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -138,10 +144,14 @@ def test_killed_anywhere(corpus: Corpus, seed: int) -> None:
     check_killed(corpus, corpus.root / "rechunk.yaml", at, chance.choice(["before", "after"]))
 
 
-def test_run_that_loses_the_race_touches_nothing_of_the_winner(corpus: Corpus) -> None:
-    finished = child(WINNER_FIRST, str(corpus.root / "rechunk.yaml"))
+@pytest.mark.parametrize("script", [WINNER_FIRST, WINNER_BEFORE_DECIDING], ids=["publish", "decide"])
+def test_run_that_loses_the_race_touches_nothing_of_the_winner(corpus: Corpus, script: str) -> None:
+    finished = child(script, str(corpus.root / "rechunk.yaml"))
     assert finished.stdout == "[0] 6 1 False\n", finished.stderr
-    assert corpus.snapshot().version == 1
+    winner = corpus.snapshot()
+    assert winner.version == 1
+    (lost,) = (found for found in outcomes(corpus) if found["ending"] == "race")
+    assert (lost["version"], lost["winner"]) == (1, winner.run_id)
     assert corpus.rows() == corpus.afresh()
     assert corpus.run().committed is False
 

@@ -345,6 +345,29 @@ def test_unreachable_source_keeps_its_documents(corpus: Corpus) -> None:
     assert caught.value.exit_code == 5
 
 
+def test_only_source_that_is_listed_in_part_is_used_as_far_as_it_goes(corpus: Corpus) -> None:
+    corpus.fill(2, paragraphs=1)
+    corpus.run()
+    (corpus.root / "docs" / "link").symlink_to("x" * 300)
+    corpus.remove("001.txt")
+    corpus.write("000.txt", text(2, "new"))
+    outcome = corpus.run()
+    assert (outcome.exit_code, outcome.committed) == (4, True)
+    assert corpus.ids() == ["000.txt#0", "000.txt#1", "001.txt#0"]
+
+
+def test_source_that_moved_gives_its_rows_their_new_address(corpus: Corpus) -> None:
+    corpus.fill(2, paragraphs=1)
+    corpus.run()
+    (corpus.root / "docs").rename(corpus.root / "moved")
+    corpus.source(path=str(corpus.root / "moved"))
+    outcome = corpus.run()
+    assert corpus.counts(outcome) == {"listed": 2, "chunked": 2}
+    assert corpus.changed() == [("changed", "000.txt#0", "metadata"), ("changed", "001.txt#0", "metadata")]
+    assert corpus.rows() == corpus.afresh()
+    assert corpus.run().committed is False
+
+
 def test_foreign_commit_on_top_is_refused(corpus: Corpus) -> None:
     corpus.fill(1)
     corpus.run()

@@ -126,6 +126,35 @@ def test_an_unreadable_folder_fails_the_listing(tmp_path: Path) -> None:
         listing(LocalStore(str(tmp_path)))
 
 
+def test_what_cannot_be_listed_fails_the_listing_after_all_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.md").write_text("a")
+    (tmp_path / "z.md").write_text("z")
+    inner = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(25):  # a path longer than the system takes, which stops even root
+        os.mkdir("d" * 200, dir_fd=inner)
+        outer, inner = inner, os.open("d" * 200, os.O_RDONLY, dir_fd=inner)
+        os.close(outer)
+    os.close(inner)
+    found: list[str] = []
+    with pytest.raises(StorageError, match="cannot be listed: File name too long"):
+        found.extend(path for page in LocalStore(str(tmp_path)).list() for path in page.paths)
+    assert sorted(found) == ["folder/a.md", "z.md"]
+
+
+def test_a_link_that_cannot_be_followed_is_not_taken_for_broken(tmp_path: Path) -> None:
+    (tmp_path / "link.md").symlink_to("x" * 300)
+    (tmp_path / "z.md").write_text("z")
+    with pytest.raises(StorageError, match=r"link\.md: cannot be listed: File name too long"):
+        listing(LocalStore(str(tmp_path)))
+
+
+def test_a_pipe_that_took_a_files_place_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.md")
+    with pytest.raises(StorageError, match=r"a\.md: cannot be read: not a regular file"):
+        LocalStore(str(tmp_path)).read("a.md")
+
+
 def test_link_copies_where_it_cannot_link(tmp_path: Path) -> None:
     shared = Path("/dev/shm")
     if not shared.is_dir() or os.stat(shared).st_dev == os.stat(tmp_path).st_dev:

@@ -212,6 +212,7 @@ def test_a_table_of_another_format_is_refused(store: Store) -> None:
     [
         (b'{"commitInfo":', "not a readable log entry"),
         (b"[]\n", "not a readable log entry"),
+        (b"", "not a readable log entry"),
         (b"\xff", "not a readable"),
         (b'{"commitInfo":{"rechunk":{"format":0}}}', "version 1 is incomplete"),
     ],
@@ -430,3 +431,36 @@ def test_exactly_one_of_the_racing_processes_commits(tmp_path: Path) -> None:
         assert len(winners) == 1
         assert {(outcome[4], outcome[5]) for outcome in of_round} == {(number, by_version[number])}
         assert texts(store, number) == {"a#0": f"{winners[0][1]} {number}"}
+
+
+def test_a_version_that_is_missing_in_between_is_named(store: Store) -> None:
+    for documents in (OLD, NEW, OLD):
+        run(store, documents)
+    store.delete(layout.version_file(1))
+    with pytest.raises(TableStateError, match=r"0001\.json: version 1 is missing from the log"):
+        log.head(store)
+    store.delete(layout.version_file(0))  # from the start on they may be gone: another tool's clean-up
+    assert texts(store) == texts_of(OLD)
+
+
+def test_a_run_id_that_is_no_name_is_refused(store: Store) -> None:
+    run(store, OLD)
+    actions = log.read_version(store, 0)
+    actions[0]["commitInfo"]["rechunk"]["run_id"] = "../../elsewhere"
+    log.create_version(store, 1, actions)
+    with pytest.raises(TableStateError, match=r"version 1 is incomplete: '\.\./\.\./elsewhere' cannot name anything"):
+        snapshot.load(store)
+
+
+@pytest.mark.parametrize("what", ["folder", "broken link"])
+def test_something_in_the_way_of_the_next_version_ends_the_commit(tmp_path: Path, what: str) -> None:
+    store = open_store(str(tmp_path))
+    run(store, OLD)
+    blocked = tmp_path / layout.version_file(1)
+    if what == "folder":
+        blocked.mkdir()
+    else:
+        blocked.symlink_to("nowhere")
+    with pytest.raises(TableStateError, match=r"0001\.json: is no log entry and in the way of version 1; remove it"):
+        run(store, NEW)
+    assert texts(store) == texts_of(OLD)
