@@ -31,7 +31,7 @@ def run(config: Config, options: RunOptions, emit: Sink) -> Outcome:
     """One run. Raises SourcesUnreachable when no source can be listed, TableStateError for a table that is not ours.
 
     Anything that goes wrong with single documents is in the failures; a lost race, withheld deletions and failed gates
-    are outcomes (exit codes 0, 1, 4, 5 and 6: docs/reference/exit-codes.md).
+    are outcomes (exit codes 0, 1, 4, 5 and 6: README.md).
     """
     layout.check_address(config.output.path)
     store = open_store(config.output.path, config.storage.reveal())
@@ -111,11 +111,9 @@ def _ending(ended: Mapping[str, Any], *, partial: bool) -> tuple[int, str]:
     if ending == "nothing":
         return (4, f"nothing published: {withheld}") if withheld else (4 if partial else 0, "nothing changed")
     done = f"committed version {ended['version']}"
-    if gate["level"] == "soft":
-        return 1, f"{done}; {gate['message']}"
-    if withheld:
-        return 4, f"{done}; {withheld}"
-    return (4, f"{done}; a source could not be listed whole") if partial else (0, done)
+    soft = gate["level"] == "soft"
+    said = (gate["message"] if soft else "", withheld, "a source could not be listed whole" if partial else "")
+    return 1 if soft else 4 if withheld or partial else 0, "; ".join(filter(None, (done, *said)))
 
 
 def _summary(stats: Mapping[str, Any]) -> dict[str, Any]:

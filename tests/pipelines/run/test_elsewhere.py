@@ -75,6 +75,20 @@ def test_hard_gate_publishes_nothing_and_soft_gate_fails_after_publishing(tmp_pa
     assert (soft.exit_code, soft.committed, soft.version) == (1, True, 0)
 
 
+def test_a_soft_gate_does_not_hide_withheld_deletions(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path)
+    corpus.fill(30, paragraphs=1)
+    corpus.run()
+    for number in range(12):
+        corpus.remove(f"{number:03d}.txt")
+    corpus.write("bad.txt", b"%PDF-1.7")
+    corpus.change(gates=Gates(failed_documents=Limits(soft=1.0)))
+    both = corpus.run()
+    assert (both.exit_code, both.version) == (1, 1)
+    assert "gates.failed_documents.soft: 1 of 19 documents failed" in both.message
+    assert both.message.endswith("pass --approve-deletions 12")
+
+
 def test_more_workers_write_the_same_bytes(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     corpus.change(output=Output(path=corpus.config.output.path, task_bytes=2000))
