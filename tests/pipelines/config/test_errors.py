@@ -41,7 +41,10 @@ YAML = [
     ("name: a\n---\nname: b\n", "c.yaml:2: a second document starts here; a configuration is one document"),
     ("name: a\n1: b\n", "c.yaml:2: the configuration has the key 1; keys must be text"),
     ("output: {true: b}\n", "c.yaml:1: output has the key true; keys must be text"),
-    ("name: a\n\tb: c\n", "c.yaml:2: not valid YAML: found character '\\t' that cannot start any token; indent with spaces, not tabs"),
+    (
+        "name: a\n\tb: c\n",
+        "c.yaml:2: not valid YAML: found character '\\t' that cannot start any token; indent with spaces, not tabs",
+    ),
     ("name: [a\n", "c.yaml:2: not valid YAML: expected ',' or ']', but got '<stream end>'"),
     ("name: a: b\n", "c.yaml:1: not valid YAML: mapping values are not allowed here; put text that has ': ' in quotes"),
     ("name: " + "[" * 40 + "]" * 40, "c.yaml:1: nested more than 32 levels deep"),
