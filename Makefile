@@ -35,7 +35,7 @@ test-engines: $(STAMP) ## run the tests that need a real Beam engine
 	@$(BIN)/python -m pytest -m engines || { code=$$?; \
 		if [ $$code -eq 5 ]; then echo "no engine test exists yet"; else exit $$code; fi; }
 
-bench: $(STAMP) ## measure speed and linearity
+bench: $(STAMP) ## measure speed and linearity (RECHUNK_CORPUS names the documents)
 	$(BIN)/python -m benchmarks
 
 docs: $(STAMP) ## put what snippets print now into README and docs
