@@ -186,7 +186,7 @@ class Packer:
             ):
                 if self.limit.fits(start, stop, context):
                     if not self._spills(rung, stop):
-                        return gap._replace(end=stop)
+                        return gap._replace(end=stop if level.soft else self.before_separators(gap, low, start))
                     spilled = spilled or gap._replace(end=stop)
                 else:
                     high = min(high, self.limit.reach(start, stop - 1, context))
@@ -198,6 +198,16 @@ class Packer:
         if self.trim.strip or self.trim.position != "end" or stop >= self.end or not self.text[stop].isspace():
             return False
         return rung < len(self.ladder) - 1 and self.level(self.ladder[rung]).soft
+
+    def before_separators(self, gap: Gap, low: int, floor: int) -> int:
+        """The end of a piece before a dropped separator: before all of them where several stand in a row."""
+        end, separator = gap.end, self.text[gap.end : gap.start]
+        while separator:
+            before = end - len(separator)
+            if before <= low or not self.text.startswith(separator, before) or not is_edge(self.text, before, floor):
+                break
+            end = before
+        return trimmed_end(self.text, low, end) if self.trim.strip else end
 
     def _settle(self, gap: Gap, level: BoundLevel, low: int, high: int) -> Gap:
         """Give the white space of a soft gap to the side it belongs to when nothing is stripped."""

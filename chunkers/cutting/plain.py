@@ -115,8 +115,10 @@ class _PlainPacker(Packer):
             return 0
         if not (text[end] in "\n " and text[end - 1] < "\u0600") and floor_edge(text, end, begin) != end:
             return 0
-        if not level.soft and start > end and not is_edge(text, start, end):
-            return 0
+        if not level.soft and start > end:
+            if not is_edge(text, start, end):
+                return 0
+            end = self.before_separators(gap, position, begin)
         self._add(begin, position, end, level.cut)
         self.rung = rung
         if not level.soft:
