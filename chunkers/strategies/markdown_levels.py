@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from chunkers.cutting.levels import BlankLine, BoundLevel, Gap, Level
 from chunkers.records import Cut
 
-if TYPE_CHECKING:
-    from chunkers.strategies.markdown_layout import Layout
-
 _new = tuple.__new__  # a third of the time of Gap(…)
+
+
+class Layout(Protocol):
+    """What the levels ask a document's layout: its top-level blocks, as far as they are read."""
+
+    text: str
+    block_starts: list[int]
+    block_ends: list[int]
+
+    def read(self, low: int, high: int) -> None: ...
 
 
 def _last(offsets: Sequence[int], low: int, high: int) -> int:
