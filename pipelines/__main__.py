@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -28,12 +29,26 @@ def leave() -> NoReturn:
     What is left is thrown away at once. When the interpreter takes it apart piece by piece, a thread of Arrow that is
     not quite done aborts one process in two hundred, after everything was written.
     """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else whoever started us wants it ignored
+        signal.signal(signal.SIGINT, _interrupted)
     code = main()
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # closed, or never there
             stream.flush()
     os._exit(code)
+
+
+def _interrupted(number: int, frame: object) -> NoReturn:
+    """Ctrl-C: out at once, which leaves the table whole at any moment.
+
+    As an exception it would come up inside of Beam, which takes it for the error of a step, and with worker processes
+    waits for them without end.
+    """
+    clear = b"\r\x1b[2K" if os.isatty(2) else b""
+    with suppress(OSError):
+        os.write(2, clear + b"interrupted; the table is as the last commit left it\n")
+    os._exit(130)
 
 
 if __name__ == "__main__":

@@ -408,11 +408,16 @@ def test_version_and_help_from_a_shell() -> None:
     assert out.startswith("usage: rechunk ")
 
 
-def test_interrupted_is_exit_130(project: Path) -> None:
-    (project / "docs/big.txt").write_text("word " * 2_000_000)
-    running = process("run", "c.yaml", "--full")
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("moment", ["table/runs", "table/runs/*/attempts"])
+def test_interrupted_is_exit_130(project: Path, moment: str, workers: str) -> None:
+    for number in range(20):
+        (project / f"docs/{number}.txt").write_text("word " * 200_000)
+    config = (project / "c.yaml").read_text()
+    (project / "c.yaml").write_text(config.replace("{path: table}", "{path: table, task_bytes: 1MB}"))
+    running = process("run", "c.yaml", "--workers", workers)
     deadline = time.monotonic() + 60
-    while not (project / "table/runs").exists() and time.monotonic() < deadline:
+    while not list(project.glob(moment)) and time.monotonic() < deadline:
         time.sleep(0.02)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
