@@ -24,7 +24,9 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown := set(given.part) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; parts: {', '.join(PARTS)}")
     if not CORPUS.is_dir():
-        print(f"no corpus at {CORPUS}; set RECHUNK_CORPUS to a folder with documents in txt, md and cjk", file=sys.stderr)
+        print(
+            f"no corpus at {CORPUS}; set RECHUNK_CORPUS to a folder with documents in txt, md and cjk", file=sys.stderr
+        )
         return 2
     present = [part for part in given.part or PARTS if importlib.util.find_spec(f"benchmarks.{part}")]
     return max((run(part, given.quick) for part in present), default=0)

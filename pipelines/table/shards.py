@@ -142,10 +142,9 @@ def _sorted(table: pa.Table, keys: Sequence[str]) -> pa.Table:
 
 
 def _rows_per_group(table: pa.Table) -> int:
+    rows: int = table.num_rows
     size: int = table.nbytes
-    if size <= BYTES_PER_GROUP:
-        return ROWS_PER_GROUP
-    return max(1, min(ROWS_PER_GROUP, table.num_rows * BYTES_PER_GROUP // size))
+    return ROWS_PER_GROUP if size <= BYTES_PER_GROUP else max(1, min(ROWS_PER_GROUP, rows * BYTES_PER_GROUP // size))
 
 
 def _bounds(ids: Any) -> tuple[str | None, str | None]:
