@@ -49,5 +49,5 @@ setup(
     },
     install_requires=CORE,
     extras_require={"dev": DEV},
-    entry_points={"console_scripts": ["rechunk = pipelines.__main__:main"]},
+    entry_points={"console_scripts": ["rechunk = pipelines.__main__:leave"]},
 )
