@@ -10,9 +10,10 @@ from typing import ClassVar
 
 import regex
 
-from chunkers.cutting.levels import BLANK_LINE, Grapheme, SeparatorPosition, separator_spans
+from chunkers.cutting.levels import BLANK_LINE, Grapheme, SeparatorPosition
 from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import Overlap, pack
+from chunkers.cutting.separators import separator_spans
 from chunkers.errors import InertOption
 from chunkers.records import Drop, Span, Split
 from chunkers.strategies.base import Sizes, check_flag, check_text, with_start_index

@@ -7,7 +7,8 @@ from typing import Any
 
 import regex
 
-from chunkers.cutting.levels import Grapheme, Level, Separator, SeparatorPattern, SeparatorPosition
+from chunkers.cutting.levels import Grapheme, Level, SeparatorPosition
+from chunkers.cutting.separators import Separator, SeparatorPattern
 from chunkers.errors import InvalidOption
 
 

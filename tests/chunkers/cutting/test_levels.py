@@ -14,14 +14,11 @@ from chunkers.cutting.levels import (
     Grapheme,
     Level,
     Line,
-    Positions,
     Sentence,
-    Separator,
-    SeparatorPattern,
     SeparatorPosition,
     Word,
-    separator_spans,
 )
+from chunkers.cutting.separators import Positions, Separator, SeparatorPattern, separator_spans
 from chunkers.errors import BudgetExceeded
 from tests.laws.generators import MARKS, RARE_SPACES, SPACES, WORDS
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from chunkers.cutting.levels import TEXT_ATOMS, TEXT_LADDER, Grapheme, Ladder, Separator, SeparatorPosition
+from chunkers.cutting.levels import TEXT_ATOMS, TEXT_LADDER, Grapheme, Ladder, SeparatorPosition
 from chunkers.cutting.limits import Limit
 from chunkers.cutting.packing import Overlap, Trim, pack
+from chunkers.cutting.separators import Separator
 from chunkers.measure.lengths import Unit, bytes_, characters, function, tokens, words
 from chunkers.records import Drop
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkers.cutting.levels import TEXT_ATOMS, TEXT_LADDER, Grapheme, Ladder, Separator, SeparatorPosition
+from chunkers.cutting.levels import TEXT_ATOMS, TEXT_LADDER, Grapheme, Ladder, SeparatorPosition
 from chunkers.cutting.limits import Limit
 from chunkers.cutting.packing import Overlap, Trim, pack
 from chunkers.cutting.plain import pack_plain
+from chunkers.cutting.separators import Separator
 from chunkers.measure.lengths import characters
 from tests.laws.generators import MARKS, ODD, RARE_SPACES, SPACES, WORDS
 
