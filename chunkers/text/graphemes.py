@@ -34,6 +34,9 @@ _JOINS_NEXT = re.compile(
     "\U000111c3\U000113d1\U0001193f\U00011941\U00011a3a\U00011a84-\U00011a89\U00011d46\U00011f02]"
 )
 _REGIONAL = "".join(map(chr, range(0x1F1E6, 0x1F200)))
+# What stands between the two letters or emoji that a linker or joiner ties together (GB9c, GB11).
+_BETWEEN = regex.compile(r"[\p{GCB=Extend}\u200d]*+")
+_BETWEEN_BACK = regex.compile(r"(?r)[\p{GCB=Extend}\u200d]*")
 
 
 def floor_edge(text: str, position: int, floor: int) -> int:
@@ -46,24 +49,25 @@ def floor_edge(text: str, position: int, floor: int) -> int:
         return position - 1 if text[position] == "\n" and text[position - 1] == "\r" else position
     if text[position] in _REGIONAL and text[position - 1] in _REGIONAL:
         run = floor + len(text[floor:position].rstrip(_REGIONAL))  # flags pair up from where their run starts
-        edge = position - (position - run) % 2
-        return floor_edge(text, edge, floor) if edge == run else edge
-    edge = _safe_edge(text, position, floor)
-    around = text[edge : position + CAP + 1]  # a slice: \X looks back over all regional indicators before it
-    for cluster in CLUSTER.finditer(around):
-        start: int = edge + cluster.start()
-        end: int = edge + cluster.end()
-        if end > position:
-            return start + (position - start) // CAP * CAP if end - start > CAP else start
-        if end == position:
-            break
-    return position
+        if position - run > 1 and not _splits_flag(text, run):
+            return position - (position - run) % 2
+    start = _safe_edge(text, position, floor)
+    around = min(len(text), position + CAP + 1)  # a slice: \X looks back over all regional indicators before it
+    end = _cluster_end(text, start, around)
+    if end <= position:
+        for cluster in CLUSTER.finditer(text[end:around]):
+            start, last = end + cluster.start(), end + cluster.end()
+            if last > position:
+                end = last
+                break
+        else:
+            return position
+    return start + (position - start) // CAP * CAP if end - start > CAP else start
 
 
 def next_edge(text: str, position: int, ceiling: int) -> int:
     """The first edge after `position`, which must be an edge itself; at most `ceiling`."""
-    size: int = CLUSTER.match(text[position : min(ceiling, position + CAP + 1)]).end()
-    return position + min(size, CAP)
+    return min(_cluster_end(text, position, min(ceiling, position + CAP + 1)), position + CAP)
 
 
 def ceil_edge(text: str, position: int, floor: int, ceiling: int) -> int:
@@ -91,3 +95,34 @@ def _safe_edge(text: str, position: int, floor: int) -> int:
         if _STARTER.match(text, at) and not _JOINS_NEXT.match(text, at - 1):
             return at
     return floor
+
+
+def _cluster_end(text: str, edge: int, stop: int) -> int:
+    """Where the cluster that holds `edge` ends, at most `stop`.
+
+    `edge` may be one of the edges inside a long cluster. What follows it then may depend on what comes before: on the
+    letter that a linker ties to the next one, the emoji in front of a joiner, the first half of a flag.
+    """
+    end: int = edge + CLUSTER.match(text[edge:stop]).end()
+    if not 0 < edge < end < stop:
+        return end
+    if _splits_flag(text, edge):
+        return _past(text, edge - 1, edge, stop)
+    if _BETWEEN.match(text, edge, end).end() < end or text[end] < "\xa9":
+        return end
+    return _past(text, max(0, _BETWEEN_BACK.match(text, 0, edge).start() - 1), edge, stop)
+
+
+def _past(text: str, start: int, edge: int, stop: int) -> int:
+    """The end of the cluster that holds `edge`, read from `start`, where reading may begin."""
+    return next(start + found.end() for found in CLUSTER.finditer(text[start:stop]) if start + found.end() > edge)
+
+
+def _splits_flag(text: str, edge: int) -> bool:
+    """Whether an edge lies between the halves of a flag, as it may in a long cluster: the flag is the first of a row."""
+    return (
+        edge > 0
+        and text[edge] in _REGIONAL
+        and text[edge - 1] in _REGIONAL
+        and (edge == 1 or text[edge - 2] not in _REGIONAL)
+    )
