@@ -115,11 +115,12 @@ def _cluster_end(text: str, edge: int, stop: int) -> int:
 
 def _past(text: str, start: int, edge: int, stop: int) -> int:
     """The end of the cluster that holds `edge`, read from `start`, where reading may begin."""
-    return next(start + found.end() for found in CLUSTER.finditer(text[start:stop]) if start + found.end() > edge)
+    ends = (start + int(found.end()) for found in CLUSTER.finditer(text[start:stop]))
+    return next(end for end in ends if end > edge)
 
 
 def _splits_flag(text: str, edge: int) -> bool:
-    """Whether an edge lies between the halves of a flag, as it may in a long cluster: the flag is the first of a row."""
+    """Whether an edge lies inside a flag, as it may in a long cluster: that flag is the first of its row."""
     return (
         edge > 0
         and text[edge] in _REGIONAL
