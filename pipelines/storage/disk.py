@@ -8,7 +8,8 @@ import re
 import secrets
 import shutil
 
-TEMPORARY = re.compile(r"\.tmp-rechunk-[0-9a-f]{16}")
+TEMPORARY_START = ".tmp-rechunk-"
+TEMPORARY = re.compile(re.escape(TEMPORARY_START) + "[0-9a-f]{16}")
 """Names of temporary files. Nothing else may be named so."""
 
 NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOTSUP}
@@ -18,7 +19,7 @@ NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.EOPNOTSU
 def write_temporary(target: str, data: bytes | memoryview) -> str:
     """A durable temporary file next to `target`, with the permissions an ordinary new file gets."""
     folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".tmp-rechunk-{secrets.token_hex(8)}")
+    temporary = os.path.join(folder, f"{TEMPORARY_START}{secrets.token_hex(8)}")
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
     try:
         descriptor = os.open(temporary, flags, 0o666)
