@@ -1,96 +1,141 @@
 """The merge again, for the commonest case: a limit in characters, stripped ends, and nothing else asked for.
 
 The cuts are those of `packing`, which decides whatever is not plain, one chunk at a time; a test holds both against
-each other. What is saved is calls: a text in paragraphs takes a sixth of the time (benchmarks/strategies.py).
+each other. What is saved is calls: a text in paragraphs takes a tenth of the time (benchmarks/strategies.py).
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from chunkers.cutting.levels import TEXT_ATOMS, BlankLine, BoundLevel, Ladder
-from chunkers.cutting.limits import Limit
+from chunkers.cutting.levels import TEXT_ATOMS, BlankLine, BoundLevel, Ladder, Line
+from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim, pack
 from chunkers.records import NOTHING, Cut, Drop, Span
-from chunkers.text.graphemes import floor_edge, is_edge
+from chunkers.text.graphemes import floor_edge, is_edge, trimmed_end
 from chunkers.text.lines import skip_space, trim_space
-from chunkers.text.sentences import OTHER_STOP, first_easy_start
+from chunkers.text.sentences import LATIN_STOP, OTHER_STOP, first_easy_start
 
-_ASCII_WORD_START = re.compile(r"(?<=\s)[!-~]")
+# A blank line that is not empty, or one that may be: its end is not in sight. (str.find takes five times as long to
+# look for the two characters.)
+_SPACED_BLANK = re.compile(r"\n[ \t]++(?:\n|\Z)")
+_WORD_START = re.compile(r"(?<=\s)[!-~]")
 _new = tuple.__new__  # a third of the time of Span(…)
 
 
-def pack_plain(
-    text: str, ladder: Ladder, limit: Limit, *, trim: Trim, overlap: Overlap | None = None
-) -> tuple[list[Span], list[Drop]]:
-    """`packing.pack` over a whole text."""
-    most = limit.characters
-    if most is None or not trim.strip or trim.keep_indent:
-        return pack(text, 0, len(text), ladder, limit, trim=trim, overlap=overlap)
-    packer = _PlainPacker(text, ladder, limit, trim, overlap)
-    return packer.run_plain(most)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packing:
+    """How whole texts are packed: everything that does not depend on the text."""
+
+    ladder: Ladder
+    bounds: Bounds
+    trim: Trim
+    overlap: Overlap | None = None
+
+    def pack(self, text: str) -> tuple[list[Span], list[Drop]]:
+        """`packing.pack` over a whole text."""
+        if not self.is_plain:
+            limit = Limit(text, self.bounds)
+            return pack(text, 0, len(text), self.ladder, limit, trim=self.trim, overlap=self.overlap)
+        most = self.bounds[0][1]
+        begin = 0 if "!" <= text[:1] <= "~" else skip_space(text, 0, len(text))
+        end = len(text) if "!" <= text[-1:] <= "~" else trimmed_end(text, 0, len(text))
+        if begin >= end:
+            return [], []
+        if end - begin > most or (begin and not "!" <= text[begin] <= "~"):
+            return _PlainPacker(text, self, most).run_plain()
+        return [_new(Span, (begin, end, "document-end", (), "", None, 0, NOTHING, None))], []
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the limit is one in characters, and white space goes from all ends."""
+        bounds, trim = self.bounds, self.trim
+        return len(bounds) == 1 and bounds[0][0].name == "characters" and trim.strip and not trim.keep_indent
 
 
 class _PlainPacker(Packer):
-    __slots__ = ("ascii", "atoms", "levels", "prose")
+    __slots__ = ("ascii", "back", "in_lines", "levels", "most", "prose")
 
-    def __init__(self, text: str, ladder: Ladder, limit: Limit, trim: Trim, overlap: Overlap | None) -> None:
-        super().__init__(text, len(text), ladder, limit, trim, overlap, None, None, None)
-
-    def run_plain(self, most: int) -> tuple[list[Span], list[Drop]]:
-        """`run`, for a limit of `most` characters."""
-        text, end, spans = self.text, self.end, self.spans
-        position = self.inner_start(0, 0)
-        if end - position <= most:
-            if position < end:
-                self._add(position, position, end, "document-end")
-            return spans, self.drops
-        overlap = self.overlap
-        back = overlap.most if overlap is not None else 0
-        self.levels: list[BoundLevel] = []
-        self.atoms: list[BoundLevel] = []
-        paragraphs = isinstance(self.ladder[0], BlankLine) and "\r" not in text
-        self.prose = paragraphs and overlap is not None and overlap.atoms == TEXT_ATOMS
+    def __init__(self, text: str, packing: Packing, most: int) -> None:
+        limit = Limit(text, packing.bounds)
+        super().__init__(text, len(text), packing.ladder, limit, packing.trim, packing.overlap, None, None, None)
+        self.most = most
+        self.back = packing.overlap.most if packing.overlap is not None else 0
+        self.in_lines = _goes_by_lines(packing.ladder) and "\r" not in text
+        self.prose = self.in_lines and packing.overlap is not None and packing.overlap.atoms == TEXT_ATOMS
         self.ascii = text.isascii()
-        rfind, find, append, tabs = text.rfind, text.find, spans.append, "\t" in text
-        prose, begin = self.prose, position
+        self.levels: list[BoundLevel] = []
+
+    def run_plain(self) -> tuple[list[Span], list[Drop]]:
+        """`run`, for a whole text."""
+        text, end, spans, most = self.text, self.end, self.spans, self.most
+        rfind, append, spaced = text.rfind, spans.append, _SPACED_BLANK.search
+        in_lines = self.in_lines
+        overlap_start = (self._prose_start if self.prose else self.overlap_start) if self.back else None
+        cut: Cut
+        begin = position = self.inner_start(0, 0)
         while True:
             # The next chunk runs from `begin`, repeats the text before `position`, and is new from there.
+            is_last = end - position <= most
+            if is_last and end - begin <= most:
+                self._add(begin, position, end, "document-end")
+                return spans, self.drops
             high = begin + most
-            if end - position <= most:
-                if end - begin <= most:
-                    self._add(begin, position, end, "document-end")
-                    return spans, self.drops
+            reach = skip_space(text, high, end) if text[high].isspace() else high
+            stop = -1
+            if in_lines and high > position:
+                stop, size, cut = rfind("\n\n", position + 1, reach + 2), 2, "blank-line"
+                if spaced(text, stop if stop > 0 else position, reach + 1):
+                    stop = -1
+                elif stop < 0:
+                    stop, size, cut = self._line_end(begin, position, reach, is_last), 1, "line"
+                    if stop == -2:
+                        begin = self._shorter_overlap(begin, position, reach, is_last)
+                        continue
+                if stop > 0 and text[stop - 1].isspace():
+                    start, stop = stop + size, trim_space(text, position, stop)
+                    size = start - stop
+                    stop = stop if is_edge(text, stop, begin) else -1
+            if stop > 0:
+                repeated = spans[-1][1] - begin if begin < position else 0
+                append(_new(Span, (begin, stop, cut, (), "", None, repeated, NOTHING, None)))
+                self.rung = 0 if cut == "blank-line" else 1
+                position = stop + size
+                if text[position].isspace():
+                    position = self.inner_start(position, stop)
+            elif is_last:
                 position = self.last_chunk(begin, position, "")
             else:
-                reach = skip_space(text, high, end) if text[high].isspace() else high
-                stop = rfind("\n\n", position + 1, reach + 2) if paragraphs and high > position else -1
-                if stop < 0 or find(" \n", stop, reach) >= 0 or (tabs and find("\t\n", stop, reach) >= 0):
-                    position = self._next_plain(begin, position, high, reach) or self.next(position)
-                else:
-                    start = stop + 2
-                    if not "!" <= text[stop - 1] <= "~":
-                        stop = trim_space(text, position, stop)
-                        stop = stop if is_edge(text, stop, begin) else -1
-                    if stop < 0:
-                        position = self.next(position)
-                    else:
-                        repeated = spans[-1][1] - begin if begin < position else 0
-                        append(_new(Span, (begin, stop, "blank-line", (), "", None, repeated, NOTHING, None)))
-                        self.rung = 0
-                        position = start if "!" <= text[start] <= "~" else self.inner_start(start, stop)
+                position = self._next_plain(begin, position, high, reach) or self.next(position)
             if position >= end:
                 return spans, self.drops
-            begin = position
-            if back:
-                first, stop = spans[-1][:2]
-                floor = stop - back
-                if floor <= first or floor < position - most:
-                    floor = max(first + 1, position - most)
-                blank = find("\n\n", floor - 2 if floor > 2 else 0, stop) if prose else -1
-                begin = blank + 2 if blank >= 0 else first_easy_start(text, floor, stop) if prose else -1
-                if begin < floor or (blank >= 0 and not (begin < stop and "!" <= text[begin] <= "~")):
-                    begin = self._plain_overlap_start(position, floor)
+            begin = overlap_start(position) if overlap_start is not None else position
+
+    def _line_end(self, begin: int, position: int, reach: int, is_last: bool) -> int:
+        """Where no blank line is in reach: the last line end there.
+
+        -1 if there is none; -2 where the overlap has to be shorter, since without it the rest would fit, or the chunk
+        end at a blank line as the one before it does.
+        """
+        if not self.rung and begin < position and (is_last or self._blank_ahead(position, reach) >= 0):
+            return -2
+        stop = self.text.rfind("\n", position + 1, reach + 1)
+        return -2 if stop < 0 and is_last and self.rung == 1 else stop
+
+    def _blank_ahead(self, position: int, reach: int) -> int:
+        """The first blank line that would be in reach without the overlap, or -1."""
+        text, high = self.text, min(position + self.most, self.end)
+        if high < self.end and text[high].isspace():
+            high = skip_space(text, high, self.end)
+        empty = text.find("\n\n", reach, high + 2)
+        spaced = _SPACED_BLANK.search(text, reach, high + 1)
+        return empty if spaced is None or 0 <= empty < spaced.start() else spaced.start()
+
+    def _shorter_overlap(self, begin: int, position: int, reach: int, is_last: bool) -> int:
+        """An overlap that starts behind `begin` and leaves room for the rest, or up to the next blank line."""
+        hold = self.end if is_last else self._blank_ahead(position, reach)
+        return self._prose_start(position, hold, begin) if self.prose else self.overlap_start(position, must_hold=hold, above=begin)
 
     def _next_plain(self, begin: int, position: int, high: int, reach: int) -> int:
         """Cut one chunk from `begin`; 0 where the general way has to decide."""
@@ -132,37 +177,37 @@ class _PlainPacker(Packer):
             high = skip_space(self.text, high, self.end)
         return any(level.last(low, high) is not None for level in self.levels[:rung])
 
-    def _plain_overlap_start(self, position: int, floor: int) -> int:
-        """Where the overlap starts when no sentence does in easy reach."""
-        text, previous = self.text, self.spans[-1]
+    def _prose_start(self, position: int, hold: int = 0, above: int = -1) -> int:
+        """`overlap_start` in prose: at a paragraph, else a sentence, else a line, else a word."""
+        text, previous, most = self.text, self.spans[-1], self.most
         stop = previous[1]
-        if not self.prose:
-            return self.overlap_start(position)
-        if text.find("\n\n", floor - 2 if floor > 2 else 0, stop) < 0:
-            start = first_easy_start(text, floor, stop)
-            if start >= 0:
-                return start if _is_easy(text[start]) else self.overlap_start(position)
-            if self.ascii or not OTHER_STOP.search(text, floor, stop):
-                at = text.find("\n", floor - 1, stop)
-                if at >= 0:
-                    start = at + 1
-                    if text[start] <= " ":
-                        start = skip_space(text, start, stop)
-                    if floor <= start < stop and _is_easy(text[start]):
-                        return start
-                elif self.ascii:
-                    found = _ASCII_WORD_START.search(text, floor, stop)
-                    if found is not None:
-                        return found.start()
-                    return self.overlap_start(position) if previous[2] in INSIDE_WORDS else position
-        if not self.atoms and self.overlap is not None:
-            self.atoms = [self.level(atom) for atom in self.overlap.atoms]
-        for level in self.atoms:
-            begin = level.first_start(floor, stop)
-            if begin is not None:
-                plain = _is_easy(text[begin]) and is_edge(text, begin, previous[0])
-                return begin if plain else self.overlap_start(position)
-        return self.overlap_start(position) if previous[2] in INSIDE_WORDS else position
+        floor = max(stop - self.back, previous[0] + 1, above + 1, (hold and trim_space(text, position, hold)) - most)
+        if floor < position - most:
+            floor = position - most
+        if floor >= stop:
+            return position
+        lead = floor - 2 if floor > 2 else 0
+        start = text.find("\n\n", lead, stop) + 2
+        if start == 1:
+            if self.ascii:
+                found = LATIN_STOP.search(text, lead, stop)
+                start = found.end() - 1 if found else text.find("\n", floor - 1, stop) + 1
+            else:
+                start = first_easy_start(text, floor, stop)
+                if start < 0 and not OTHER_STOP.search(text, floor, stop):
+                    start = text.find("\n", floor - 1, stop) + 1
+                    if not start and "\u4e00" <= text[floor - 1] <= "\u9fff" and "\u4e00" <= text[floor] <= "\u9fff":
+                        return floor
+            if not start and self.ascii:
+                word = _WORD_START.search(text, floor, stop)
+                if word is not None:
+                    return word.start()
+        if start > 0:
+            if text[start].isspace():
+                start = skip_space(text, start, stop)
+            if "!" <= text[start] <= "~" or "\u4e00" <= text[start] <= "\u9fff":
+                return start
+        return self.overlap_start(position, must_hold=hold or None, above=above)
 
     def _add(self, begin: int, position: int, end: int, cut: Cut) -> None:
         repeated = 0
@@ -170,6 +215,10 @@ class _PlainPacker(Packer):
             repeated = self.spans[-1][1] - begin
             self.forget_drops(begin)
         self.spans.append(_new(Span, (begin, end, cut, (), "", None, repeated, NOTHING, None)))
+
+
+def _goes_by_lines(ladder: Ladder) -> bool:
+    return len(ladder) > 1 and isinstance(ladder[0], BlankLine) and isinstance(ladder[1], Line)
 
 
 def _is_easy(character: str) -> bool:

@@ -7,9 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from chunkers.cutting.levels import Grapheme
-from chunkers.cutting.limits import Bounds, Limit
-from chunkers.cutting.packing import Overlap, Trim
-from chunkers.cutting.plain import pack_plain
+from chunkers.cutting.plain import Packing
 from chunkers.records import Split
 from chunkers.strategies.base import Sizes, with_start_index
 
@@ -27,12 +25,12 @@ class Fixed:
 
     def split(self, text: str, *, path: str | None = None, media_type: str | None = None) -> Split:
         """Cut `text` into windows."""
-        bounds, trim, overlap = self._plan
-        spans, drops = pack_plain(text, WINDOWS, Limit(text, bounds), trim=trim, overlap=overlap)
+        spans, drops = self._packing.pack(text)
         split = Split(spans, self.name, drops)
         return with_start_index(split) if self.options.add_start_index else split
 
     @cached_property
-    def _plan(self) -> tuple[Bounds, Trim, Overlap | None]:
-        """Everything that does not depend on the document."""
-        return self.options.bounds(), self.options.trim(), self.options.overlap_of(WINDOWS)
+    def _packing(self) -> Packing:
+        options = self.options
+        overlap = options.overlap_of(WINDOWS)
+        return Packing(ladder=WINDOWS, bounds=options.bounds(), trim=options.trim(), overlap=overlap)

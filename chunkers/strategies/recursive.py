@@ -8,9 +8,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from chunkers.cutting.levels import TEXT_ATOMS, TEXT_LADDER, Grapheme, Ladder, SeparatorPosition
-from chunkers.cutting.limits import Bounds, Limit
-from chunkers.cutting.packing import Overlap, Trim
-from chunkers.cutting.plain import pack_plain
+from chunkers.cutting.plain import Packing
 from chunkers.errors import InertOption
 from chunkers.records import Split
 from chunkers.strategies.base import Sizes, check_flag, with_start_index
@@ -51,18 +49,20 @@ class Recursive:
 
     def split(self, text: str, *, path: str | None = None, media_type: str | None = None) -> Split:
         """Cut `text` to size."""
-        ladder, bounds, trim, overlap = self._plan
-        spans, drops = pack_plain(text, ladder, Limit(text, bounds), trim=trim, overlap=overlap)
+        spans, drops = self._packing.pack(text)
         split = Split(spans, self.name, drops)
         return with_start_index(split) if self.options.add_start_index else split
 
     @cached_property
-    def _plan(self) -> tuple[Ladder, Bounds, Trim, Overlap | None]:
-        """Everything that does not depend on the document."""
+    def _packing(self) -> Packing:
         options = self.options
         ladder, atoms, inside_words = self._ladders()
-        trim = options.trim(position=options.separator_position)
-        return ladder, options.bounds(), trim, options.overlap_of(atoms, inside_words)
+        return Packing(
+            ladder=ladder,
+            bounds=options.bounds(),
+            trim=options.trim(position=options.separator_position),
+            overlap=options.overlap_of(atoms, inside_words),
+        )
 
     def _ladders(self) -> tuple[Ladder, Ladder, Ladder]:
         """Where to cut, what overlap is made of, and what it is made of behind a cut inside a word."""

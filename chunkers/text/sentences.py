@@ -7,7 +7,6 @@ sentence, white space does not. No spaces and no capitals are needed where a scr
 from __future__ import annotations
 
 import re
-import string
 
 from chunkers.text.lines import skip_space
 from chunkers.text.scripts import CLOSERS, HAN_KANA, HANGUL, OPENERS, inside_class
@@ -17,6 +16,11 @@ FULL_STOPS = "。！？｡．।॥۔؟։።፧។៕။།༎꘏‼⁇⁈⁉"
 
 OTHER_STOP = re.compile("[।॥۔؟։።។။།]")
 """Full stops of scripts that are neither Latin, Cyrillic or Greek nor Chinese or Japanese."""
+
+LATIN_STOP = re.compile(
+    r"\.(?<=[a-zß-öø-ÿά-ώа-я]{4}\.)[ \n]\s*+[!-`{-~À-ÖØ-ÞΑ-ΩА-Я]"
+)
+"""A full stop that surely ends a sentence, and the first letter of the next one."""
 
 _CLOSE = inside_class(CLOSERS)
 _OPEN = inside_class(OPENERS)
@@ -37,7 +41,6 @@ _ABBREVIATIONS = frozenset(
         """,
     )
 )
-_EASY_STARTS = frozenset(string.printable) - frozenset(string.ascii_lowercase + string.whitespace)
 _WORD_BEFORE = re.compile(r"[\w.\u0300-\u036f\u0900-\u0903\u093a-\u094f]*$")  # \w holds no combining marks
 _GERMAN_MONTH = re.compile(
     r" (?:Januar|Jänner|Februar|Feber|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
@@ -54,26 +57,15 @@ _HORIZON = 400
 def first_easy_start(text: str, low: int, high: int) -> int:
     """The first sentence start in `low <= start < high` that needs no second look, or -1.
 
-    Behind a full stop between a word and anything but a small letter, or behind 。 where no quotation is open. Asked
-    for every chunk that repeats text, so it takes plain searches only (benchmarks/strategies.py); all other ends are
-    passed over.
+    Behind a full stop between four small letters and anything but a small letter, or behind 。 where no quotation is
+    open. Asked for every chunk that repeats text, so it takes plain searches only (benchmarks/strategies.py); all other
+    ends are passed over.
     """
     find = text.find
-    lead = low - 2 if low > 2 else 0
-    at, broken = find(". ", lead, high), find(".\n", lead, high)
-    while at >= 0 or broken >= 0:
-        if at < 0 or 0 <= broken < at:
-            stop, broken = broken, find(".\n", broken + 1, high)
-        else:
-            stop, at = at, find(". ", at + 1, high)
-        start = stop + 2
-        if start < high and text[start] <= " ":
-            start = skip_space(text, start, high)
-        if low <= start < high and text[start] in _EASY_STARTS and stop >= 4 and text[stop - 4 : stop].islower():
-            high = start
-            break
-    else:
-        start = -1
+    found = LATIN_STOP.search(text, low - 2 if low > 2 else 0, high)
+    start = found.end() - 1 if found else -1
+    if start > 0:
+        high = start
     stop = find("。", low - 1 if low else 0, high - 1)
     if stop >= 0 and "\u3041" <= text[stop + 1] <= "\u9fff" and text[stop + 1] != "の":
         horizon = stop + _HORIZON

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from chunkers import chunk
 from chunkers.cutting.levels import TEXT_ATOMS, TEXT_LADDER, Grapheme, Ladder, SeparatorPosition
 from chunkers.cutting.limits import Limit
 from chunkers.cutting.packing import Overlap, Trim, pack
@@ -106,6 +107,19 @@ def test_white_space_that_leaves_no_room_is_left_out() -> None:
 def test_indentation_is_kept_where_asked_for() -> None:
     found = packed("a:\n    b\n    c", 6, trim=Trim(keep_indent=True))
     assert [text for text, _ in found] == ["a:", "    b", "    c"]
+
+
+def test_an_overlap_keeps_its_indentation_where_a_second_limit_makes_it_shorter() -> None:
+    """The overlap first leaves room for a word of the last item, but the chunk then ends before that item."""
+    text = "5 .\n- m\n  }\\\n \n   \n\t\t#  elrds\n- t\n\n  l-kn"
+    found = chunk(text, "markdown", unit="words", max_size=30, overlap=15, max_tokens=14)
+    assert [piece.text for piece in found] == [
+        "5 .",
+        ".\n- m\n  }\\",
+        "  }\\\n \n   \n\t\t#  elrds",
+        "#  elrds\n- t\n\n  l-kn",
+    ]
+    assert [piece.overlap for piece in found] == [0, 1, 1, 2]
 
 
 @pytest.mark.parametrize(

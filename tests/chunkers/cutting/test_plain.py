@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from chunkers.cutting.levels import TEXT_ATOMS, TEXT_LADDER, Grapheme, Ladder, SeparatorPosition
 from chunkers.cutting.limits import Limit
 from chunkers.cutting.packing import Overlap, Trim, pack
-from chunkers.cutting.plain import pack_plain
+from chunkers.cutting.plain import Packing
 from chunkers.cutting.separators import Separator
 from chunkers.measure.lengths import characters
 from tests.laws.generators import MARKS, ODD, RARE_SPACES, SPACES, WORDS
@@ -67,7 +67,7 @@ def test_both_ways_of_packing_cut_the_same(
     ladder, atoms, inside_words = ladders
     repeated, bounds = int(most * share), [(characters(), most)]
     overlap = Overlap(most=repeated, unit=characters(), atoms=atoms, inside_words=inside_words) if repeated else None
-    plain = pack_plain(text, ladder, Limit(text, bounds), trim=Trim(), overlap=overlap)
+    plain = Packing(ladder=ladder, bounds=bounds, trim=Trim(), overlap=overlap).pack(text)
     general = pack(text, 0, len(text), ladder, Limit(text, bounds), trim=Trim(), overlap=overlap)
     assert plain == general
 
@@ -75,5 +75,5 @@ def test_both_ways_of_packing_cut_the_same(
 def test_a_mark_behind_white_space_makes_no_empty_chunk() -> None:
     ladder: Ladder = (Separator("\u0301"), Grapheme())
     text = "abcd \u0301<|"
-    spans, _ = pack_plain(text, ladder, Limit(text, [(characters(), 3)]), trim=Trim())
+    spans, _ = Packing(ladder=ladder, bounds=[(characters(), 3)], trim=Trim()).pack(text)
     assert [span.text(text) for span in spans] == ["abc", "d", "<|"]
