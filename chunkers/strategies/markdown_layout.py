@@ -16,6 +16,8 @@ from chunkers.text.scripts import HAN_KANA
 _FRAMED = ("fence", "table")
 _FIRST_WORD = re.compile(rf"[{HAN_KANA}]|[^\s{HAN_KANA}]+")
 _MOST_WORD = 256
+_FRAME_MARKS = ("|", "```", "~~~")  # no table and no fence is without one in its first line
+_MOST_LOOKED_BACK = 2048
 
 
 class Layout:
@@ -38,9 +40,19 @@ class Layout:
         self.section_levels = 0  # of the ladder
         self._known_from, self._known_to = 0, -1
 
+    def read_edges(self, low: int, high: int) -> int:
+        """Read what decides on the last edge of top-level blocks between the offsets; behind which offset that is."""
+        if not (self._known_from <= low and high < self._known_to):
+            start = self.reading.break_before(high, low)
+            if start >= 0:
+                self.read(start, high)
+                return start - 3  # the blank line in front of it is such an edge
+        self.read(low, high)
+        return low
+
     def read(self, low: int, high: int) -> None:
         """Read what has a part between the offsets and is not known yet."""
-        if self._known_from <= low and high <= self._known_to:
+        if self._known_from <= low and high < self._known_to:
             return
         self._known_from, self._known_to = self.reading.around(low, high)
         for blocks in self.reading.unread(low, high):
@@ -107,11 +119,8 @@ class Layout:
 
     def frame_at(self, offset: int) -> Block | None:
         """The table or fence inside which `offset` lies, if its opener is short enough to be repeated."""
-        if not self._known_from <= offset <= self._known_to:
-            above = bisect_right(self.reading.starts, offset) - 1
-            if above >= 0 and offset <= self.reading.headings[above].end:
-                return None
-            self.read(offset, offset)
+        if self._surely_unframed(offset):
+            return None
         at = bisect_left(self.framed_starts, offset) - 1
         if at < 0:
             return None
@@ -120,6 +129,21 @@ class Layout:
         if body <= offset < tail and self.limit.admits_context(self.text[start:body]):
             return block
         return None
+
+    def _surely_unframed(self, offset: int) -> bool:
+        """Whether a look at the text near `offset` tells that it is in no fence or table. If not, they are read."""
+        if self._known_from <= offset < self._known_to:
+            return False
+        reading, find = self.reading, self.text.find
+        above = bisect_right(reading.starts, offset) - 1
+        if above >= 0 and offset <= reading.headings[above].end:
+            return True
+        floor = max(offset - _MOST_LOOKED_BACK, reading.starts[above] if above >= 0 else reading.start)
+        start = reading.break_before(offset, floor)
+        if start >= 0 and all(find(mark, start, offset) < 0 for mark in _FRAME_MARKS):
+            return True
+        self.read(offset, offset)
+        return False
 
     def should_not_end(self, offset: int, end: int = -1) -> bool:
         """Whether a chunk that ends at `offset` leaves a heading without its body or a fence mark alone.
@@ -151,7 +175,8 @@ class Layout:
     def _beside_frame(self, end: int) -> bool:
         """Right behind an opener or header row, or right before a closing mark: never right before a heading."""
         text = self.text
-        self.read(end, end)
+        if self._surely_unframed(end):
+            return False
         at = bisect_left(self.framed_starts, end) - 1
         if at < 0:
             return False

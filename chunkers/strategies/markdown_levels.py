@@ -21,6 +21,8 @@ class Layout(Protocol):
 
     def read(self, low: int, high: int) -> None: ...
 
+    def read_edges(self, low: int, high: int) -> int: ...
+
 
 def _last(offsets: Sequence[int], low: int, high: int) -> int:
     """The greatest of some ascending offsets in `low < offset <= high`, or -1."""
@@ -112,9 +114,8 @@ class Edges:
         return self
 
     def last(self, low: int, high: int) -> Gap | None:
-        self._layout.read(low, high)
+        edge = low = self._layout.read_edges(low, high)
         starts, ends = self._layout.block_starts, self._layout.block_ends
-        edge = low
         if (at := bisect_right(starts, high)) and starts[at - 1] > edge:
             edge = starts[at - 1]
         if (at := bisect_right(ends, high)) and ends[at - 1] > edge:

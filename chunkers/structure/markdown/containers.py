@@ -166,17 +166,21 @@ class ContainerScanner(ContinuingBlocks):
             if kind == "b" or (kind == "d" and text[self.mark + 1] in " \t\n"):
                 if kind == "d" and self.dashes(matched, opened, entered, paragraph and whole):
                     return bool(stack) or not entered
-                item = self.open_item(matched, opened, match, paragraph and whole)
+                item = self.open_item(matched, opened, entered, match, paragraph and whole)
+                if item is None:
+                    return False
                 if not item:
                     break
             elif kind == "q":
                 if len(stack) >= MAX_DEPTH:
                     break
-                self.settle(matched, opened, entered)
+                if not self.settle(matched, opened, entered):
+                    return False
                 self.push(QUOTE, "quote", 0)
                 self.enter_quote()
             elif kind == "k" and (note := patterns.FOOTNOTE.match(text, self.mark)) and len(stack) < MAX_DEPTH:
-                self.settle(matched, opened, entered)
+                if not self.settle(matched, opened, entered):
+                    return False
                 self.push(NOTE, "footnote", 4)
                 self.base += 4
                 self.skip_space(note.end(), self.base)
@@ -299,8 +303,13 @@ class ContainerScanner(ContinuingBlocks):
         column = len(text[before:mark].expandtabs(4))
         return mark if 0 <= column - self.base <= 3 else -1
 
-    def open_item(self, matched: int, opened: bool, match: re.Match[str], continues: bool) -> bool:
-        """Open the list item at `mark`, and its list if it does not continue the one before it."""
+    def open_item(
+        self, matched: int, opened: bool, entered: bool, match: re.Match[str], continues: bool
+    ) -> bool | None:
+        """Open the list item at `mark`, and its list if it does not continue the one before it.
+
+        False: it is text. None: all containers ended before it.
+        """
         text, mark, stack = self.text, self.mark, self.stack
         after = max(match.end(), mark + 1)
         space = patterns.SPACE.match(text, after)
@@ -312,7 +321,8 @@ class ContainerScanner(ContinuingBlocks):
             return False
         if not opened:
             continues_list = matched and stack[matched - 1][0] == LIST and stack[matched - 1][1] == delimiter
-            self.settle(matched if continues_list else self.without_list(matched), False, False, keep=True)
+            if not self.settle(matched if continues_list else self.without_list(matched), False, entered, keep=True):
+                return None
         if not (stack and stack[-1][0] == LIST):
             self.push(LIST, "list", delimiter)
         parent = self.base

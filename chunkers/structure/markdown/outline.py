@@ -8,36 +8,54 @@ paragraph) is left to the scanner, from the nearest line above in front of which
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from chunkers.structure.markdown import leaves, patterns
 from chunkers.structure.markdown.blocks import Heading
 from chunkers.structure.markdown.scanner import Scanner
 
 _new = tuple.__new__  # a third of the time of Heading(…)
+_HOLDING = ("fence", "html", "math", "container")
 
 
-def read_outline(text: str, start: int) -> tuple[list[Heading], bool]:
-    """The headings of document level from the line `start` on, and whether some code fence is never closed.
+class Outline(NamedTuple):
+    """The headings of document level and what else their search showed.
 
-    `text` is normalised, its dialect CommonMark. They are those of `scanner.scan`; linear in the length of the text.
+    `open_fence`: some code fence is never closed. `held` are starts and ends in turn, ascending, of blocks of document
+    level: of every one that may go on behind a blank line with a line that starts in its first column.
+    """
+
+    headings: list[Heading]
+    open_fence: bool
+    held: list[int]
+
+
+def read_outline(text: str, start: int) -> Outline:
+    """The outline from the line `start` on.
+
+    `text` is normalised, its dialect CommonMark. The headings are those of `scanner.scan`; linear in the text's length.
     """
     return _Outliner(text).run(start)
 
 
 class _Outliner:
-    __slots__ = ("decided", "headings", "open_fence", "scanner", "text")
+    __slots__ = ("blank", "decided", "headings", "held", "open_fence", "scanner", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.headings: list[Heading] = []
+        self.held: list[int] = []
         self.open_fence = False
         self.scanner: Scanner | None = None
         self.decided = 0  # up to here the scanner has read
+        self.blank = 0  # the last blank line that was looked for
 
-    def run(self, start: int) -> tuple[list[Heading], bool]:
-        text, headings = self.text, self.headings
+    def run(self, start: int) -> Outline:
+        text, headings, held = self.text, self.headings, self.held
         search, find = patterns.OUTLINE_JUMP.search, text.find
         # In front of `done` no block is open. Between there and a match is text, or containers that hide nothing.
-        done = start
+        # From `plain` to the match stands nothing that was passed over.
+        done = plain = start
         match = patterns.OUTLINE_LINE.match(text, start) or search(text, start)
         while match is not None:
             line, end = match.span()
@@ -62,6 +80,11 @@ class _Outliner:
                 else:
                     _, tail, end = leaves.fence_ends(text, line, end - line)
                     self.open_fence |= tail == end
+                held += (line, end)
+            elif character == " " and (passed := self.pass_indented(max(done, plain), line, end)) > line:
+                plain = passed
+                match = search(text, passed - 1)
+                continue
             else:
                 last = text[end - 1]
                 end = line
@@ -69,6 +92,7 @@ class _Outliner:
                 html = leaves.html_kind(text, line, interrupts=in_paragraph) if character == "<" else ""
                 if html:
                     end = leaves.html_end(text, line, html)
+                    held += (line, end)
                 elif (
                     in_paragraph
                     if last in "=-"
@@ -80,7 +104,33 @@ class _Outliner:
                 match = search(text, end - 1)
             else:
                 match = search(text, line)
-        return headings, self.open_fence
+        return _new(Outline, (headings, self.open_fence, held))
+
+    def pass_indented(self, plain: int, line: int, end: int) -> int:
+        """Where to go on behind an indented line that hides no heading, whatever it is; `line` if that is not sure.
+
+        `end` is where its mark ends, of a fence or a tag. From `plain` on nothing was passed over.
+        """
+        text = self.text
+        if text[end - 1] == "`":
+            # As indented as the fence are all its lines. They lie in one container with it, or are code.
+            fence = patterns.INDENTED_FENCE.match(text, line)
+            # Tags and math that are open where it starts could make its last line open one instead.
+            if fence is None or text.find("<", plain, line) >= 0 or text.find("$$", plain, line) >= 0:
+                return line
+            return fence.end()
+        mark = end - 2
+        if text[mark] != "<":
+            return line
+        kind = leaves.html_kind(text, mark, interrupts=False)
+        if kind and kind not in "fg":
+            return line
+        stop = text.index("\n", end) + 1
+        if kind and self.blank < stop:
+            self.blank = leaves.html_end(text, mark, kind)
+        if kind and patterns.OUTLINE_JUMP.search(text, stop - 1, self.blank):
+            return line
+        return max(stop, self.blank) if kind else stop
 
     def clean_line(self, done: int, line: int) -> int:
         """A line above `line`, behind what was read, in front of which no block is open; -1 if the scanner can go on.
@@ -110,4 +160,6 @@ class _Outliner:
                     self.headings.append(Heading(block.start, block.end, block.level, block.title))
             elif block.kind == "fence":
                 self.open_fence |= block.tail == block.end
+            if block.depth == 0 and block.kind in _HOLDING:
+                self.held += (block.start, block.end)
         return max(scanner.done, line)

@@ -60,7 +60,10 @@ _OUTLINE = rf"""
   | :::
 """
 OUTLINE_LINE = re.compile(_OUTLINE, re.VERBOSE)
-OUTLINE_JUMP = re.compile(rf"\n(?:{_OUTLINE})", re.VERBOSE)
+OUTLINE_JUMP = re.compile(rf"\n(?=[\#`~<=\-\ $:\t>*+0-9\[])(?:{_OUTLINE})", re.VERBOSE)
+
+# A fence that only spaces stand before, on all its lines as many at least, without a line in it that could be one.
+INDENTED_FENCE = re.compile(r"(\ ++)```[^`\n]*+\n(?:\1(?!\ *(?:```|~~~))[^\n]*+\n|\ *+\n)*+\1```\ *+\n")
 
 MDX_START = re.compile(_MDX_STARTS, re.VERBOSE)
 MDX_LINE = re.compile(rf"[ \t]*+(?:{_MDX_STARTS})", re.VERBOSE)
@@ -126,6 +129,7 @@ LIST_ENDS = re.compile(r"\#{1,6}[ \t\n]|```[^`\n]*\n|~~~")
 SPACE = re.compile(r"[ \t]*+")
 BLANK_LINES = re.compile(r"(?:[ \t]*+\n)*+")
 ORDERED_ITEM = re.compile(r"[0-9]{1,2}[.)] ")
+BREAK = re.compile(r"\n\n(?!(?:[-+*]|[0-9]{1,9}[.)])[ \t\n])[^ \t\n]")
 BLANK_LINE = re.compile(r"\n[ \t]*+\n")
 DASH_RULE = re.compile(r"(?:-[ \t]*+){3,}+\n")
 DASH_UNDERLINE = re.compile(r"-++[ \t]*+\n")

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 
+from chunkers.structure.markdown import patterns
 from chunkers.structure.markdown.blocks import Block, Heading
 from chunkers.structure.markdown.outline import read_outline
 from chunkers.structure.markdown.scanner import Dialect, Scanner, clip, normalise, plain_items, read_items, scan
@@ -15,16 +16,15 @@ class Reading:
     """One document from `start` (a line start) on.
 
     `headings` are those of document level, in order; `open_fence` tells whether some code fence is never closed. Blocks
-    are read by stretches: what lies before the first heading, and each heading with all up to the next one. No block
-    goes from one into another.
+    are read by stretches, which no block leaves: they go from one heading or break (see `break_before`) to another.
     """
 
     def __init__(self, text: str, *, dialect: Dialect = "commonmark", start: int = 0) -> None:
         self.text, self.dialect, self.start = text, dialect, start
         self._lines = normalise(text)
-        self._read: set[int] = set()
+        self._known: list[int] = []  # starts and ends in turn of what was read
         if dialect == "commonmark":
-            headings, self.open_fence = read_outline(self._lines, start) if text else ([], False)
+            headings, self.open_fence, self.held = read_outline(self._lines, start) if text else ([], False, [])
             if headings and headings[-1].end > len(text):
                 headings[-1] = headings[-1]._replace(end=len(text))
             self.headings = headings
@@ -51,26 +51,75 @@ class Reading:
     def _scanner(self) -> Scanner:
         return Scanner(self._lines, self.dialect, items=False)
 
+    # -- breaks: lines in front of which surely no block is open
+
+    def break_before(self, offset: int, floor: int) -> int:
+        """The last break in `floor + 2 < break <= offset`, or -1: a line in the first column behind an empty one.
+
+        It is no item, which could go on with a list. MDX is not looked at for any.
+        """
+        if self.dialect == "mdx":
+            return -1
+        rfind, held = self._lines.rfind, self.held
+        at = rfind("\n\n", floor + 1, offset)
+        while at >= 0:
+            index = bisect_left(held, at + 2)
+            if index & 1 and at + 2 < held[index]:
+                at = rfind("\n\n", floor + 1, held[index - 1])
+            elif patterns.BREAK.match(self._lines, at):
+                return at + 2
+            else:
+                at = rfind("\n\n", floor + 1, at + 1)
+        return -1
+
+    def _break_behind(self, offset: int, ceiling: int) -> int:
+        """The first break in `offset < break < ceiling`, or `ceiling`."""
+        if self.dialect == "mdx":
+            return ceiling
+        held, position = self.held, max(offset - 1, 0)
+        while found := patterns.BREAK.search(self._lines, position, ceiling):
+            line = found.start() + 2
+            index = bisect_left(held, line)
+            if not (index & 1 and line < held[index]):
+                return line
+            position = held[index] - 2
+        return ceiling
+
+    # -- reading
+
     def around(self, low: int, high: int) -> tuple[int, int]:
-        """The first and last offset of the stretches that have a part between the offsets."""
-        starts = self.starts
+        """The smallest stretch known here that holds both offsets: where it starts, and where the next one does."""
+        known, starts = self._known, self.starts
+        at = bisect_right(known, low)
+        if at & 1 and high < known[at]:
+            return known[at - 1], known[at]
         first, last = bisect_right(starts, low), bisect_right(starts, high)
-        return starts[first - 1] if first else 0, starts[last] - 1 if last < len(starts) else len(self.text)
+        floor = starts[first - 1] if first else self.start
+        if at & 1:
+            start = known[at - 1]
+        else:
+            floor = max(floor, known[at - 1] if at else 0)
+            start = max(self.break_before(low, floor), floor)
+        at = bisect_right(known, high)
+        if at & 1:
+            return start, known[at]
+        ceiling = starts[last] if last < len(starts) else len(self.text) + 1
+        return start, min(self._break_behind(high, ceiling), known[at] if at < len(known) else ceiling)
 
     def unread(self, low: int, high: int) -> Iterator[list[Block]]:
-        """The blocks of every stretch that has a part between the offsets and was not given before."""
-        first, last = bisect_right(self.starts, low), bisect_right(self.starts, high)
-        for number in range(first, last + 1):
-            if number not in self._read:
-                self._read.add(number)
-                blocks = self._stretch(number)
-                if blocks:
-                    yield blocks
+        """The blocks with a part between the offsets, and some around, stretch by stretch; none is given again."""
+        start, stop = self.around(low, high)
+        known = self._known
+        first, last = bisect_left(known, start), bisect_right(known, stop)
+        before, behind = [] if first & 1 else [start], [] if last & 1 else [stop]
+        edges = [*before, *known[first:last], *behind]
+        known[first:last] = before + behind
+        for begin, end in zip(edges[::2], edges[1::2], strict=True):
+            if begin < end and (blocks := self._stretch(begin, end)):
+                yield blocks
 
-    def _stretch(self, number: int) -> list[Block]:
-        starts, size = self.starts, len(self.text)
-        start = starts[number - 1] if number else self.start
-        stop = starts[number] if number < len(starts) else size + 1
+    def _stretch(self, start: int, stop: int) -> list[Block]:
+        """The blocks from `start` up to `stop`: a block goes over neither."""
         if self.dialect == "mdx":
             found = self._block_starts
             return self.blocks[bisect_left(found, start) : bisect_left(found, stop)]
@@ -79,8 +128,8 @@ class Reading:
         scanner.advance(stop)
         blocks = scanner.blocks[:]
         scanner.blocks.clear()
-        if stop > size:
-            clip(blocks, size)
+        if stop > len(self.text):
+            clip(blocks, len(self.text))
         return blocks
 
     def outer_items(self, block: Block) -> list[int] | None:
