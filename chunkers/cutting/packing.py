@@ -246,9 +246,7 @@ class Packer:
         if overlap is None or not self.spans:
             return position
         previous = self.spans[-1]
-        floor = max(previous.start + 1, above + 1)
-        if self.overlap_floor is not None:
-            floor = max(floor, self.overlap_floor(position))
+        lowest = floor = max(self._overlap_floor(position), above + 1)
         if floor >= previous.end:
             return position
         floor = self._overlap_ruler(overlap).back(previous.end, overlap.most, floor)
@@ -268,14 +266,29 @@ class Packer:
                     begin = skip_space(self.text, begin, previous.end)
                 if begin >= previous.end:
                     break
-                if self.trim.keep_indent and self.trim.strip:
-                    indented = self._indent(begin, floor)
-                    if indented < begin and self._may_start(indented, hold, previous, overlap):
-                        return indented
+                indented = self._overlap_indent(begin, lowest, hold)
+                if indented < begin:
+                    return indented
                 if self._may_start(begin, hold, previous, overlap):
                     return begin
                 begin = level.first_start(begin + 1, previous.end)
         return position
+
+    def _overlap_floor(self, position: int) -> int:
+        """The least offset that an overlap in front of `position` may start at."""
+        floor = self.spans[-1].start + 1
+        return floor if self.overlap_floor is None else max(floor, self.overlap_floor(position))
+
+    def _overlap_indent(self, begin: int, floor: int, hold: int) -> int:
+        """`begin` moved over the indentation before it where the overlap and the chunk up to `hold` keep their limits.
+
+        Asked again when the chunk's end is known, which may come before what an overlap had to leave room for; and
+        asked about the indentation's start whatever a ruler's `back` says, which is a token edge if it counts tokens.
+        """
+        if not (self.trim.keep_indent and self.trim.strip) or self.overlap is None:
+            return begin
+        indented = self._indent(begin, floor)
+        return indented if indented < begin and self._may_start(indented, hold, self.spans[-1], self.overlap) else begin
 
     def _indent(self, start: int, floor: int) -> int:
         """The start of the line that begins with the white space before `start`, if that is not before `floor`."""
@@ -322,6 +335,8 @@ class Packer:
         if not self.trim.strip and self.text[position:end].isspace():
             return
         if begin < position and self.overlap is not None:
+            if self.trim.keep_indent:
+                begin = self._overlap_indent(begin, self._overlap_floor(position), end)
             overlap = self._overlap_ruler(self.overlap).length(begin, self.spans[-1].end)
             self.forget_drops(begin)
         self.spans.append(Span(begin, end, cut, (), context, None, overlap))

@@ -29,6 +29,7 @@ SIZES: tuple[Options, ...] = (
     {"max_size": 16, "overlap": 5, "unit": "tokens"},
     {"max_size": 60, "overlap": 10, "length_function": measuring.utf16},
     {"max_size": 200, "overlap": 20, "max_tokens": 12},
+    {"max_size": 30, "overlap": 15, "unit": "words", "max_tokens": 14},
     {"max_size": 80, "overlap": 0, "strip_whitespace": False},
     {"max_size": 80, "overlap": 20, "strip_whitespace": False},
 )
