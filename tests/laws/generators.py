@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from hypothesis import strategies as st
 
+from tests.laws.mdx import closing
+
 TONGUES = """
 the quick brown fox jumps over a lazy dog Dr. e.g. 3.14 U.S. naïve Straße x = y+1; don't well-known
 今天天气很好 我们去公园散步 員工 第三條 测试 東京は、日本の首都です データ ひらがな ｶﾅ コーヒー 々
@@ -154,6 +156,31 @@ blocks = st.one_of(
     st.just("#no space"),
     st.just("#"),
 )
+attribute = st.sampled_from(
+    ["a", "b='c'", 'd="\n# no\n"', "e={1}", "f={{g: `\n# no\n`}}", "{...h}", "i={/* > */ j}", "\n"]
+)
+tag = st.tuples(st.lists(attribute, max_size=3).map(" ".join), st.sampled_from(["", " /"])).map(
+    lambda pair: f"<A {pair[0]}{pair[1]}>"
+)
+javascript = st.sampled_from(
+    ["x", "{", "}", "'}'", '"{"', "`\n\n}`", "// }\n", "/* {\n# no\n*/", "\n# no\n", "\n\n# no\n\n", " = 1"]
+)
+expression = st.lists(javascript, max_size=5).map(lambda parts: balanced("".join(parts)))
+mdx_blocks = st.one_of(
+    blocks,
+    tag,
+    st.tuples(tag, st.one_of(blocks, tag), st.sampled_from(["\n", "\n\n"])).map(
+        lambda found: f"{found[0]}{found[2]}{found[1]}{found[2]}</A>"
+    ),
+    st.lists(tag, min_size=2, max_size=3).map("".join),
+    expression,
+    st.tuples(expression, sentence).map(" ".join),
+    st.sampled_from(
+        ["import A from 'a'\nimport B from 'b'", "import {\n\n  C\n\n} from 'c'", "export default D", "importer"]
+    ),
+    expression.map(lambda code: f"export const e = {code}"),
+    st.tuples(st.sampled_from(["    ", "\t", "      "]), title).map(lambda pair: f"{pair[0]}# {pair[1]}"),
+)
 front_matter = st.sampled_from(
     [
         "",
@@ -176,14 +203,32 @@ def markdowns(draw: st.DrawFn, max_blocks: int = 14) -> str:
     return text.replace("\n", draw(line_ends))
 
 
+@st.composite
+def mdxs(draw: st.DrawFn, max_blocks: int = 14) -> str:
+    """MDX documents of whole blocks, with any line end."""
+    found = draw(st.lists(st.tuples(mdx_blocks, gaps), max_size=max_blocks))
+    text = draw(front_matter) + "".join(block + gap for block, gap in found)
+    return text.replace("\n", draw(line_ends))
+
+
+def balanced(code: str) -> str:
+    """An expression of any pieces of JavaScript: braces outside strings and comments are left out where none match."""
+    return (
+        "{" + (code if closing("{" + code + "}", 0) == len(code) + 2 else code.replace("{", "").replace("}", "")) + "}"
+    )
+
+
 def codes(max_lines: int = 60) -> st.SearchStrategy[str]:
     """Lines that look like source code."""
     return st.lists(st.one_of(code_line, code_line, sentence), max_size=max_lines).map("\n".join)
 
 
+PATHS = {"mdx": "document.mdx"}
+"""Where documents of a kind lie if that tells how they are read."""
 DOCUMENTS: dict[str, Callable[[], st.SearchStrategy[str]]] = {
     "txt": texts,
     "cjk": texts,
+    "mdx": mdxs,
     "md": lambda: st.one_of(markdowns(), markdowns(), texts()),
     "code": lambda: st.one_of(codes(), texts()),
 }

@@ -57,6 +57,7 @@ class Promise:
     section_levels: Collection[int] | None = None
     """Heading levels that open a section; None: the strategy knows no sections."""
     headings_stay: bool = True
+    is_mdx: bool = False
     is_atom: Callable[[str], bool] | None = None
     """Whether a text is one atom; None: the atom is a grapheme, at most 64 code points of it."""
 
@@ -235,7 +236,7 @@ def sections(document: str, split: Split, promise: Promise) -> Iterator[str]:
     if promise.section_levels is None:
         return
     front = max((drop.end for drop in split.drops if drop.kind == "front-matter"), default=0)
-    outline = headings(document, front)
+    outline = headings(document, front, promise.is_mdx)
     opening = [heading.start for heading in outline if heading.level in promise.section_levels]
     for number, (left, right) in enumerate(zip(split.spans, split.spans[1:], strict=False), 1):
         new = SPACE.match(document, left.end).end()

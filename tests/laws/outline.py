@@ -9,6 +9,8 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from tests.laws.mdx import mdx_plugin
+
 LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -20,10 +22,12 @@ class Heading(NamedTuple):
 
 
 @functools.lru_cache(maxsize=4)
-def headings(document: str, front_matter_end: int = 0) -> tuple[Heading, ...]:
+def headings(document: str, front_matter_end: int = 0, is_mdx: bool = False) -> tuple[Heading, ...]:
     """Top-level headings (none inside quotes or lists) with the code point offsets of their lines."""
     text = document[front_matter_end:]
     parser = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin).disable(["inline", "text_join"])
+    if is_mdx:
+        parser.use(mdx_plugin)
     starts = [front_matter_end, *(front_matter_end + found.end() for found in LINE_END.finditer(text)), len(document)]
     tokens = parser.parse(text)
     found = []

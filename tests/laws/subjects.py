@@ -33,7 +33,7 @@ def split(listed: Listed, options: Options, document: str, path: str | None = No
 def judge(listed: Listed, options: Options, document: str, path: str | None = None) -> list[str]:
     """What is wrong with what the strategy makes of the document; determinism of two calls included."""
     made = split(listed, options, document, path)
-    found = violations(document, made, listed.promise(options, made), listed.exempt)
+    found = violations(document, made, listed.promise(options, made, path), listed.exempt)
     if split(listed, options, document, path) != made:
         found.append("determinism: two calls differ")
     return found

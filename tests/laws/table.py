@@ -40,13 +40,14 @@ SIZES: tuple[Options, ...] = (
 class Listed:
     """One strategy of the battery.
 
-    `kinds` are folders of the corpus and keys of `generators.DOCUMENTS`; `exempt` names laws with the reason why they
+    `kinds` are folders of the corpus and keys of `generators.DOCUMENTS`, `invented` keys of the latter only; `exempt` names laws with the reason why they
     do not apply; `drops` are the kinds of text its options may leave out. `promise` overrides what options promise.
     """
 
     strategy: str
     options: tuple[Options, ...] = SIZES
     kinds: tuple[str, ...] = PLAIN
+    invented: tuple[str, ...] = ()
     exempt: Mapping[str, str] = field(default_factory=dict)
     drops: Callable[[Options], frozenset[str]] = lambda options: frozenset()
     unit: str = "characters"
@@ -57,8 +58,8 @@ class Listed:
     headings_stay: Callable[[Options], bool] = lambda options: True
     renders: bool = False
 
-    def promise(self, options: Options, split: Split) -> Promise:
-        """What `options` owe. `auto` owes what the strategy that did the work owes."""
+    def promise(self, options: Options, split: Split, path: str | None = None) -> Promise:
+        """What `options` owe for a document at `path`. `auto` owes what the strategy that did the work owes."""
         worker = BY_NAME.get(split.strategy, self) if self.strategy == "auto" else self
         max_size = options.get("max_size", 4000)
         overlap = options.get("overlap")
@@ -82,6 +83,7 @@ class Listed:
             overlap_at_words=worker.overlap_at_words and not {"separators", "separator"} & set(options),
             section_levels=levels,
             headings_stay=worker.headings_stay(options),
+            is_mdx=path is not None and path.endswith(".mdx"),
         )
 
 
@@ -174,6 +176,7 @@ LISTED: tuple[Listed, ...] = (
             {"headers": HEADERS, "max_size": 80, "overlap": 0, "return_each_line": True},
         ),
         kinds=("md", "txt", "cjk"),
+        invented=("mdx",),
         drops=markdown_drops,
         keeps_indentation=lambda options: True,
         section_levels=markdown_levels,
@@ -181,6 +184,10 @@ LISTED: tuple[Listed, ...] = (
             not options.get("return_each_line") and ("headers" not in options or not options.get("strip_headers", True))
         ),
     ),
-    Listed(strategy="auto", options=tuple(o for o in SIZES if set(o) <= {"max_size", "overlap", "max_tokens"})),
+    Listed(
+        strategy="auto",
+        options=tuple(o for o in SIZES if set(o) <= {"max_size", "overlap", "max_tokens"}),
+        invented=("mdx",),
+    ),
 )
 BY_NAME = {listed.strategy: listed for listed in LISTED}

@@ -164,3 +164,26 @@ def test_lost_indentation_is_reported_where_it_must_stay() -> None:
 def test_the_outline_knows_what_is_no_heading() -> None:
     text = "# A #\n\n```\n# no\n```\n\n> # no\n\n- # no\n\n    # no\n\nB\n===\n\n<!--\n# no\n-->\n\n$$\n# no\n$$\n\n#no\n\n### C"
     assert [(heading.level, heading.title) for heading in headings(text)] == [(1, "A"), (1, "B"), (3, "C")]
+
+
+def test_the_outline_of_mdx_knows_statements_expressions_and_tags() -> None:
+    text = "import A from 'a'\nexport const b = {\n\n# no\n}\n# no\n\n{`}` /* } */\n# no\n}\n<A\n c='\n# no'> <B />{\n# no\n}\n## yes\n</A>\n"
+    text += "    # yes\na\n\t# yes\n\n<!--\n# no\n-->\n<A> a\n# yes\n\n{ a\n# yes\n\n- {\n# yes\n"
+    assert [(heading.level, heading.title) for heading in headings(text, is_mdx=True)] == [
+        (2, "yes"),
+        (1, "yes"),
+        (1, "yes"),
+        (1, "yes"),
+        (1, "yes"),
+        (1, "yes"),
+    ]
+
+
+def test_the_headings_of_a_document_are_read_by_the_rules_of_its_kind() -> None:
+    text = "<A b='\n## no\n'>\n\nalpha\n"
+    made = Split(spans=[Span(0, 15, "blank-line"), Span(5, 22, "document-end", overlap=10)], strategy="markdown")
+    found = {
+        is_mdx: violations(text, made, Promise(max_size=20, overlap=10, section_levels=(1, 2), is_mdx=is_mdx))
+        for is_mdx in (False, True)
+    }
+    assert found == {False: ["section: chunk 1 repeats text from before the heading at 7"], True: []}

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from chunkers import OptionError, UnknownOption, build, chunk
-from tests.laws.generators import DOCUMENTS
+from tests.laws.generators import DOCUMENTS, PATHS
 from tests.laws.measuring import tokens
 from tests.laws.pathological import PATHOLOGICAL
 from tests.laws.subjects import CORPUS, REGISTERED, SUBJECTS, documents, judge, named, split
@@ -30,8 +30,9 @@ needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="no corpus; RECHUN
 def test_random_documents(listed: Listed, options: Options) -> None:
     @settings(derandomize=True, database=None, max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
     @given(any_document(listed))
-    def check(document: str) -> None:
-        assert judge(listed, options, document) == []
+    def check(found: tuple[str, str | None]) -> None:
+        document, path = found
+        assert judge(listed, options, document, path) == []
 
     check()
 
@@ -162,8 +163,9 @@ def test_many_random_documents(listed: Listed, options: Options) -> None:
         phases=phases,
     )
     @given(any_document(listed))
-    def check(document: str) -> None:
-        assert judge(listed, options, document) == []
+    def check(found: tuple[str, str | None]) -> None:
+        document, path = found
+        assert judge(listed, options, document, path) == []
 
     check()
 
@@ -181,5 +183,7 @@ def test_pathological_documents_in_full(listed: Listed, name: str) -> None:
     assert wrong == {}
 
 
-def any_document(listed: Listed) -> st.SearchStrategy[str]:
-    return st.one_of([DOCUMENTS[kind]() for kind in dict.fromkeys(listed.kinds) if kind in DOCUMENTS])
+def any_document(listed: Listed) -> st.SearchStrategy[tuple[str, str | None]]:
+    """Documents of the kinds a strategy goes through, with the path they lie at where that matters."""
+    kinds = [kind for kind in dict.fromkeys((*listed.kinds, *listed.invented)) if kind in DOCUMENTS]
+    return st.one_of([st.tuples(DOCUMENTS[kind](), st.just(PATHS.get(kind))) for kind in kinds])
