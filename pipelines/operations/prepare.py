@@ -122,7 +122,8 @@ def _pairs(rows: pa.Table) -> list[tuple[str, str]]:
 def _by_source(config: Config, listing: Listing, planned: Plan) -> dict[str, dict[str, Any]]:
     listed = Counter({row["values"]: row["counts"] for row in pc.value_counts(listing.table["source"]).to_pylist()})
     duplicates = Counter(planned.duplicates["source"].to_pylist())
-    grouped = planned.documents.group_by(["source", "action", "reason"]).aggregate([([], "count_all")]).to_pylist()
+    by_reason = planned.documents.group_by(["source", "action", "reason"], use_threads=False)
+    grouped = by_reason.aggregate([([], "count_all")]).to_pylist()
     kept = Counter({(row["source"], row["reason"]): row["count_all"] for row in grouped if row["action"] == "keep"})
     found: dict[str, dict[str, Any]] = {}
     for index, source in enumerate(config.sources):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pipelines.planning.records import Region, ShardRange, Task
+from pipelines.planning.records import Region, ShardRange, Strings, Task
 
 SPLIT_ABOVE = 2
 """A touched shard splits when its input exceeds this many times `task_bytes`: growth does not reshuffle every night."""
@@ -108,25 +108,12 @@ def _ranges(ids: pa.Array, shards: Sequence[ShardRange]) -> list[_Piece]:
     for number, (shard, after) in enumerate(zip(shards, (*bounds[1:], None), strict=True)):
         if shard.high != after or (number == 0 and shard.low != "") or (after is not None and after <= shard.low):
             raise ValueError(f"shard {number} owns {shard.low!r} to {shard.high!r}, the next one starts at {after!r}")
-    keys = _Keys(ids)
+    keys = Strings(ids)
     starts = [bisect_left(keys, shard.low) for shard in shards]
     return [
         _Piece(low=shard.low, high=shard.high, start=start, stop=stop, old_shards=(number,))
         for number, (shard, start, stop) in enumerate(zip(shards, starts, [*starts[1:], len(ids)], strict=True))
     ]
-
-
-class _Keys(Sequence[str]):
-    """Arrow strings as a sequence to bisect, without making Python strings of all of them."""
-
-    def __init__(self, ids: pa.Array) -> None:
-        self._ids = ids
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]
-        return self._ids[index].as_py()
 
 
 def _groups(

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.documents.failures import TRANSIENT
-from pipelines.planning.records import DUPLICATES, PLAN_DOCUMENTS, PlanSource, Route
+from pipelines.planning.records import DUPLICATES, PLAN_DOCUMENTS, PlanSource, Route, Strings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +50,13 @@ def decide_listed(
 ) -> pa.Table:
     """PLAN_DOCUMENTS rows of the listed documents: `keep` or `read`, and why."""
     ids = winners["id"].combine_chunks()
-    rules = pa.array(route(ids.to_pylist()), pa.int32())
+    rules = pa.array(route(Strings(ids)), pa.int32())
     fingerprints = _fingerprints(winners["source"].combine_chunks(), rules, sources)
-    old_ids = old["id"].combine_chunks()
-    # Most nights the documents are the same ones.
-    before = old if ids.equals(old_ids) else old.take(pc.index_in(ids, value_set=old_ids))
+    if old["id"].equals(winners["id"]):  # as on most nights
+        before = old
+    else:
+        old = old.combine_chunks()
+        before = old.take(pc.index_in(ids, value_set=old["id"].combine_chunks()))
     source_paths = pa.array([source.path for source in sources] or [""], pa.string()).take(winners["source"])
     is_new = pc.is_null(before["id"])
     failed = pc.equal(before["status"], "failed")

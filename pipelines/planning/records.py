@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -158,6 +158,22 @@ class Plan:
         """Why each document that no longer exists is to vanish, by id. The guard may still withhold it."""
         rows = self.documents.filter(pc.equal(self.documents["action"], "vanish"))
         return dict(zip(rows["id"].to_pylist(), rows["reason"].to_pylist(), strict=True))
+
+
+class Strings(Sequence[str]):
+    """Arrow strings as a sequence, without making Python strings of those that nobody looks at."""
+
+    def __init__(self, values: pa.Array) -> None:
+        self._values = values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        return self._values[index].as_py()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values.to_pylist())
 
 
 Route = Callable[[Sequence[str]], Sequence[int]]

@@ -302,7 +302,7 @@ def _add_plain(folder: str, items: Sequence[os.DirEntry[str]], now: int, page: P
     joined = "/".join(names)
     if not joined.isascii() or TEMPORARY_START in joined:
         return False
-    if not all([item.is_file(follow_symlinks=False) for item in items]):
+    if not all(item.is_file(follow_symlinks=False) for item in items):
         return False
     try:
         infos = [item.stat(follow_symlinks=False) for item in items]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -23,6 +24,9 @@ ROWS_PER_GROUP = 32_768
 BYTES_PER_GROUP = 64 << 20
 LONGEST_BOUND = 256
 """Characters of the longest id that is repeated as a bound; longer ones leave the bounds out (never truncated)."""
+
+SHORTEST_RUN = 64
+"""Neighbouring rows, on average, from which on slices are cheaper than copying every row by itself."""
 
 FOOTER = {"rechunk.format": str(FORMAT)}
 
@@ -54,7 +58,7 @@ def encode(rows: pa.Table, kind: Kind, payload: Mapping[str, str] | None = None)
     the rows and the versions of pyarrow and of the format only, not on how `rows` is chunked in memory.
     """
     schema = schema_of(kind, payload)
-    table = _sorted(_plain(rows.select(schema.names)).cast(schema).combine_chunks(), SORTED_BY[kind])
+    table = _sorted(_plain(rows.select(schema.names)).cast(schema), SORTED_BY[kind])
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, schema, **_options(schema, kind, table.num_rows)) as writer:
         writer.write_table(table, row_group_size=_rows_per_group(table))
@@ -93,6 +97,16 @@ def read(
         raise TableStateError(f"{store.child(path)}: the table names this file but it is missing") from error
     except pa.ArrowInvalid as error:
         raise TableStateError(f"{store.child(path)}: not a readable Parquet file: {error}") from error
+
+
+def rows_at(table: pa.Table, rows: npt.NDArray[Any]) -> pa.Table:
+    """The rows of `table` at the given positions, in that order. Long runs of neighbours are not copied."""
+    starts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
+    if len(starts) * SHORTEST_RUN > len(rows):
+        return table.combine_chunks().take(pa.array(rows))
+    lengths = np.diff(starts, append=len(rows))
+    runs = [table.slice(first, length) for first, length in zip(rows[starts].tolist(), lengths.tolist(), strict=True)]
+    return pa.concat_tables([table.slice(0, 0), *runs])
 
 
 def parquet_file(source: Any) -> pq.ParquetFile:
@@ -135,10 +149,8 @@ def _can_write_bloom_filters() -> bool:
 
 
 def _sorted(table: pa.Table, keys: Sequence[str]) -> pa.Table:
-    order = pc.sort_indices(table, sort_keys=[(key, "ascending") for key in keys]).to_numpy()
-    if np.array_equal(order, np.arange(len(order))):
-        return table
-    return table.take(pa.array(order)).combine_chunks()
+    order = pc.sort_indices(table.select(keys).combine_chunks(), sort_keys=[(key, "ascending") for key in keys])
+    return rows_at(table, order.to_numpy()).combine_chunks()
 
 
 def _rows_per_group(table: pa.Table) -> int:

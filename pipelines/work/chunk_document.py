@@ -47,10 +47,13 @@ def chunk_document(
     splitter: Splitter,
     rows: ChunkRows,
     *,
+    encoded: bytes | None = None,
     count_tokens: TokenCounter | None = None,
     metadata_as_strings: bool = False,
 ) -> Chunked:
     """Append the rows of `text` to `rows`, all of them or, when anything raises, none.
+
+    `encoded` is what `text` was decoded from, if that is UTF-8: it may spare encoding it again.
 
     Raises what the strategy raises; UnicodeEncodeError for text that Parquet cannot hold (a lone surrogate);
     DocumentFailure `metadata` for metadata that is no string, number or boolean.
@@ -60,7 +63,7 @@ def chunk_document(
     if not count:
         return Chunked(0, split.strategy, split.drops, split.notes)
     starts, ends, cuts, headings, contexts, rendered, overlaps, found, _ = zip(*split.spans, strict=True)
-    bodies = _bodies(text, starts, ends, rendered)
+    bodies = _bodies(text, encoded, starts, ends, rendered)
     if any(contexts):
         context_bytes = [context.encode() for context in contexts]
         contents = [sha256(context + body).digest() for context, body in zip(context_bytes, bodies, strict=True)]
@@ -89,15 +92,17 @@ def chunk_document(
     return Chunked(count, split.strategy, split.drops, split.notes)
 
 
-def _bodies(text: str, starts: Sequence[int], ends: Sequence[int], rendered: Sequence[str | None]) -> list[bytes]:
+def _bodies(
+    text: str, encoded: bytes | None, starts: Sequence[int], ends: Sequence[int], rendered: Sequence[str | None]
+) -> list[bytes]:
     """The chunks' texts in UTF-8."""
     if any(rendered):
         return [
             (text[start:end] if other is None else other).encode()
             for start, end, other in zip(starts, ends, rendered, strict=True)
         ]
-    if text.isascii():  # then offsets are byte offsets too
-        data = text.encode()
+    if text.isascii():  # then offsets are byte offsets too, but for a byte order mark
+        data = encoded if encoded is not None and len(encoded) == len(text) else text.encode()
         return [data[start:end] for start, end in zip(starts, ends, strict=True)]
     return [text[start:end].encode() for start, end in zip(starts, ends, strict=True)]
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ from pipelines.routing import Router
 from pipelines.storage.store import Store
 from pipelines.table import layout, schemas, shards
 from pipelines.table.records import FileEntry
-from pipelines.work.chunk_document import Chunked, Document, TokenCounter, chunk_document
+from pipelines.work.chunk_document import Document, TokenCounter, chunk_document
 from pipelines.work.job import Job
 from pipelines.work.old_rows import OldShards, Result, same_rows
 from pipelines.work.read_ahead import read_ahead
@@ -86,6 +87,8 @@ class _Attempt:
         self._rows = ChunkRows()
         self._counts = Counts()
         self._states: list[tuple[Any, ...]] = []  # rows of Result's columns
+        self._outcomes: list[tuple[int, str, str | None, str | None]] = []  # source, outcome, encoding, strategy
+        self._bytes_read = [0] * len(job.config.sources)
         self._failures: list[tuple[Any, ...]] = []
         self._read_rows: list[int] = []
         self._carried: list[str] = []
@@ -109,7 +112,7 @@ class _Attempt:
         names = ("id", "path", "uri", "size", "source", "rule", "fingerprint", "reason")
         columns = [chosen[name].to_pylist() for name in names]
         old = map(self._old.state_rows.get, columns[0])
-        return map(_Read._make, zip(rows.tolist(), *columns, old, strict=True))
+        return map(partial(tuple.__new__, _Read), zip(rows.tolist(), *columns, old, strict=True))
 
     # one document
 
@@ -119,56 +122,47 @@ class _Attempt:
         try:
             if isinstance(content, Exception):
                 raise content
-            self._counts.bytes_read[source.path] += len(content)
+            self._bytes_read[read.source] += len(content)
             digest = sha256(content).hexdigest()
-            if self._is_known(read, digest):
+            if read.old is not None and self._is_known(read, digest):
                 self._confirm(read)
                 return
             stage = "decode"
-            decoded = decode(content, encoding=source.decoding.encoding, errors=source.decoding.errors)
+            text, name, confidence = decode(content, encoding=source.decoding.encoding, errors=source.decoding.errors)
             stage = "chunk"
-            chunked = chunk_document(
-                decoded.text,
+            chunks, strategy, drops, notes = chunk_document(
+                text,
                 Document(read.id, read.path, read.uri, digest),
                 self._router.strategy(read.rule),
                 self._rows,
+                encoded=content if name == "utf-8" else None,
                 count_tokens=self._count_tokens,
                 metadata_as_strings=self._as_strings,
             )
         except Exception as error:
             self._fail(read, failure_of(error, stage))
             return
-        self._chunked(read, digest, decoded.encoding, decoded.confidence, chunked)
-
-    def _chunked(self, read: _Read, digest: str, encoding_name: str, confidence: float, chunked: Chunked) -> None:
-        status = "chunked" if chunked.chunks else "empty"
-        had = 0 if read.old is None else self._old.state(read.old, "chunk_count")
-        if had and not chunked.chunks:
+        if not chunks and read.old is not None and self._old.state(read.old, "chunk_count"):
             self._emptied.append(read.id)
-        counts = self._counts
-        counts.document(self._job.config.sources[read.source].path, status)
-        counts.strategies[chunked.strategy] += 1
-        counts.encodings[encoding_name] += 1
-        for drop in chunked.drops:
-            counts.drops[drop.kind] += drop.end - drop.start
-        if chunked.notes:
-            counts.notes.update(chunked.notes)
+        for drop in drops:
+            self._counts.drops[drop.kind] += drop.end - drop.start
+        if notes:
+            self._counts.notes.update(notes)
+        status = "chunked" if chunks else "empty"
+        self._outcomes.append((read.source, status, name, strategy))
         # Its chunk_hashes come when the task's rows are finished.
         self._read_rows.append(read.row)
-        self._states.append((encoding_name, confidence, digest, chunked.strategy, chunked.chunks, b"", status, None, 0))
+        self._states.append((name, confidence, digest, strategy, chunks, b"", status, None, 0))
 
     def _is_known(self, read: _Read, digest: str) -> bool:
         """Whether chunking the document would give the rows it has. A full run does not take that on trust."""
-        return (
-            read.old is not None
-            and read.reason != "full"
-            and self._old.is_made_of(read.old, digest, read.fingerprint, read.uri)
-        )
+        assert read.old is not None
+        return read.reason != "full" and self._old.is_made_of(read.old, digest, read.fingerprint, read.uri)
 
     def _confirm(self, read: _Read) -> None:
         """Read, and found to be the bytes that its rows were made from."""
         assert read.old is not None
-        self._counts.document(self._job.config.sources[read.source].path, "unchanged")
+        self._outcomes.append((read.source, "unchanged", None, None))
         self._carried.append(read.id)
         self._read_rows.append(read.row)
         self._states.append(self._old.result(read.old))
@@ -178,7 +172,7 @@ class _Attempt:
         result = self._old.result(read.old) if read.old is not None else Result()
         if result.chunk_count:
             self._carried.append(read.id)
-        self._counts.document(self._job.config.sources[read.source].path, "failed")
+        self._outcomes.append((read.source, "failed", None, None))
         self._counts.failures[failure.error] += 1
         result = result._replace(status="failed", error=failure.error, fail_streak=result.fail_streak + 1)
         self._read_rows.append(read.row)
@@ -191,8 +185,7 @@ class _Attempt:
     def _written(self) -> TaskResult:
         kept = self._documents.filter(pc.equal(self._documents["action"], "keep"))["id"]
         vanishing = self._documents.filter(pc.equal(self._documents["action"], "vanish"))["id"]
-        self._counts.cuts = Counter(self._rows.cut)
-        self._counts.new_rows = len(self._rows)
+        self._count()
         finished = self._rows.finish(schemas.CHUNKS)
         self._rows = ChunkRows()
         states = self._new_states(kept, iter(finished.chunk_hashes))
@@ -208,6 +201,20 @@ class _Attempt:
             reused=reused,
             counts=self._counts,
         )
+
+    def _count(self) -> None:
+        """Counts of documents and rows, at once: a step for each document would be felt."""
+        counts = self._counts
+        counts.cuts = Counter(self._rows.cut)
+        counts.new_rows = len(self._rows)
+        for source, size in zip(self._job.config.sources, self._bytes_read, strict=True):
+            if size:
+                counts.bytes_read[source.path] += size
+        for (index, outcome, encoding_name, strategy), number in Counter(self._outcomes).items():
+            counts.document(self._job.config.sources[index].path, outcome, number)
+            if strategy is not None and encoding_name is not None:
+                counts.strategies[strategy] += number
+                counts.encodings[encoding_name] += number
 
     def _reused(self) -> FileEntry:
         self._counts.new_rows = 0

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -102,7 +103,8 @@ class OldShards:
         found = []
         for shard in self._shards:
             rows = shards.read(self._store, shard.chunks.path)
-            found.append(rows.filter(pc.is_in(rows["parent_id"], wanted)))
+            chosen = pc.is_in(rows["parent_id"], wanted).to_numpy(zero_copy_only=False)
+            found.append(shards.rows_at(rows, np.flatnonzero(chosen)))
         return pa.concat_tables(found)
 
     def _in_range(self, ids: pa.ChunkedArray) -> pa.ChunkedArray:

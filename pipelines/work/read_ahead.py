@@ -23,7 +23,8 @@ WINDOW_BYTES = 16 * 1024 * 1024
 
 def read_ahead(reads: Sequence[tuple[Store, str, int]]) -> Iterator[bytes | Exception]:
     """The bytes of each (store, path, listed size), in order, or what reading it raised."""
-    workers = READS_IN_FLIGHT if any(protocol_of(store.address) not in _NEAR for store, _, _ in reads) else 1
+    addresses = {store.address for store, _, _ in reads}
+    workers = READS_IN_FLIGHT if any(protocol_of(address) not in _NEAR for address in addresses) else 1
     if workers == 1:
         for store, path, size in reads:
             yield _read(store, path, size)

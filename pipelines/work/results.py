@@ -30,9 +30,9 @@ class Counts:
     new_rows: int = 0
     carried_rows: int = 0
 
-    def document(self, source: str, outcome: str) -> None:
-        """One more document of `source` that was read."""
-        self.documents[f"{source}\t{outcome}"] += 1
+    def document(self, source: str, outcome: str, number: int) -> None:
+        """So many more documents of `source` that were read."""
+        self.documents[f"{source}\t{outcome}"] += number
 
     def by_source(self) -> dict[str, dict[str, int]]:
         """`documents` as {source: {outcome: n}}."""
