@@ -33,6 +33,7 @@ _JOINS_NEXT = re.compile(
     "[\r\u200d\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\u1100-\u115f\ua960-\ua97c\U000110bd\U000110cd\U000111c2"
     "\U000111c3\U000113d1\U0001193f\U00011941\U00011a3a\U00011a84-\U00011a89\U00011d46\U00011f02]"
 )
+_STARTER_BACK = regex.compile(f"(?r)(?<!{_JOINS_NEXT.pattern}){_STARTER.pattern}")
 _REGIONAL = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 # What stands between the two letters or emoji that a linker or joiner ties together (GB9c, GB11).
 _BETWEEN = regex.compile(r"[\p{GCB=Extend}\u200d]*+")
@@ -91,10 +92,12 @@ def trimmed_end(text: str, start: int, end: int) -> int:
 
 def _safe_edge(text: str, position: int, floor: int) -> int:
     """An edge at or before `position` that needs no context: next to a plain character, or `floor`."""
-    for at in range(position, floor, -1):
+    near = max(floor, position - 8)
+    for at in range(position, near, -1):
         if _STARTER.match(text, at) and not _JOINS_NEXT.match(text, at - 1):
             return at
-    return floor
+    found = _STARTER_BACK.search(text, floor + 1, near + 1) if near > floor else None
+    return found.start() if found else floor
 
 
 def _cluster_end(text: str, edge: int, stop: int) -> int:
