@@ -58,7 +58,11 @@ def _read_marker(store: Store, marker: str) -> TaskResult | None:
 
 
 class _Read(NamedTuple):
-    """One document to read, as the plan has it. `old` is the row of its old state, None when it had none."""
+    """One document to read, as the plan has it.
+
+    `old` is the row of its old state, None when it had none; `known_hash` the hash of the bytes that would give just
+    the rows it has. A full run does not take that on trust.
+    """
 
     row: int
     id: str
@@ -67,9 +71,8 @@ class _Read(NamedTuple):
     size: int
     source: int
     rule: int
-    fingerprint: str
-    reason: str
     old: int | None
+    known_hash: str | None
 
 
 class _Attempt:
@@ -109,10 +112,16 @@ class _Attempt:
         # (not pc.indices_nonzero: it crashes on a column without chunks, which an empty table has)
         rows = np.flatnonzero(pc.equal(self._documents["action"], "read").to_numpy())
         chosen = self._documents.take(pa.array(rows))
-        names = ("id", "path", "uri", "size", "source", "rule", "fingerprint", "reason")
-        columns = [chosen[name].to_pylist() for name in names]
-        old = map(self._old.state_rows.get, columns[0])
-        return map(partial(tuple.__new__, _Read), zip(rows.tolist(), *columns, old, strict=True))
+        old = self._old.rows_of_ids(chosen["id"].combine_chunks())
+        known = pc.if_else(
+            pc.equal(chosen["reason"], "full"),
+            None,
+            self._old.known_hashes(old, chosen["fingerprint"], chosen["uri"]),
+        )
+        columns = [*(chosen[name] for name in ("id", "path", "uri", "size", "source", "rule")), old, known]
+        return map(
+            partial(tuple.__new__, _Read), zip(rows.tolist(), *(each.to_pylist() for each in columns), strict=True)
+        )
 
     # one document
 
@@ -124,7 +133,7 @@ class _Attempt:
                 raise content
             self._bytes_read[read.source] += len(content)
             digest = sha256(content).hexdigest()
-            if read.old is not None and self._is_known(read, digest):
+            if digest == read.known_hash:
                 self._confirm(read)
                 return
             stage = "decode"
@@ -153,11 +162,6 @@ class _Attempt:
         # Its chunk_hashes come when the task's rows are finished.
         self._read_rows.append(read.row)
         self._states.append((name, confidence, digest, strategy, chunks, b"", status, None, 0))
-
-    def _is_known(self, read: _Read, digest: str) -> bool:
-        """Whether chunking the document would give the rows it has. A full run does not take that on trust."""
-        assert read.old is not None
-        return read.reason != "full" and self._old.is_made_of(read.old, digest, read.fingerprint, read.uri)
 
     def _confirm(self, read: _Read) -> None:
         """Read, and found to be the bytes that its rows were made from."""

@@ -74,17 +74,20 @@ class OldShards:
         """What became of the document."""
         return Result(*(self.states[name][row].as_py() for name in Result._fields))
 
-    def is_made_of(self, row: int, digest: str, fingerprint: str, uri: str) -> bool:
-        """Whether chunking these bytes, read from `uri` under this fingerprint, is known to give the old state's rows.
+    def rows_of_ids(self, ids: pa.Array) -> pa.Array:
+        """Rows in `states` of the documents `ids`, null for those that have none."""
+        return pc.index_in(ids, value_set=_value_set(self.states["id"]))
 
-        Never of a failed document: its rows, if it has any, are of another time.
+    def known_hashes(self, rows: pa.Array, fingerprints: pa.ChunkedArray, uris: pa.ChunkedArray) -> pa.ChunkedArray:
+        """The hash of the bytes that the rows of old states were made from, if chunking them again would change none.
+
+        Null where it might, read from these `uris` under these `fingerprints`, and for a failed document: its rows, if
+        it has any, are of another time.
         """
-        return (
-            self.state(row, "hash") == digest
-            and self.state(row, "fingerprint") == fingerprint
-            and self.state(row, "uri") == uri
-            and self.state(row, "status") in ("chunked", "empty")
-        )
+        states = self.states.select(["hash", "fingerprint", "uri", "status"]).combine_chunks().take(rows)
+        same = pc.and_(pc.equal(states["fingerprint"], fingerprints), pc.equal(states["uri"], uris))
+        same = pc.and_(same, pc.is_in(states["status"], value_set=pa.array(["chunked", "empty"])))
+        return pc.if_else(same, states["hash"], None)
 
     def states_of(self, ids: pa.Array | pa.ChunkedArray) -> pa.Table:
         """Old states of the documents `ids`."""
