@@ -8,13 +8,11 @@ import heapq
 import os
 import stat
 import time
-from collections.abc import Iterator, Sequence
-from operator import attrgetter
+from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from pipelines.errors import StorageError
 from pipelines.storage.base import (
-    LONGEST_TICK,
     PAGE,
     Entry,
     Page,
@@ -23,9 +21,9 @@ from pipelines.storage.base import (
     check_path,
     is_text,
     printable,
-    settled,
 )
-from pipelines.storage.disk import NO_LINKS, TEMPORARY, TEMPORARY_START, link_new, share, sync_folder, write_temporary
+from pipelines.storage.disk import NO_LINKS, TEMPORARY, link_new, share, sync_folder, whole, write_temporary
+from pipelines.storage.plainfiles import add_plain, entry_of
 
 Names = list[str]  # inside the class, `list` is the method
 
@@ -108,8 +106,9 @@ class LocalStore(Store):
         found = _Found([], [])
         with os.scandir(self._path(folder)) as scan:
             items = [item for item in scan if item.name.startswith(stem)] if stem else [*scan]
-        if _add_plain(folder, items, now, page):
-            return found
+        files = [item for item in items if item.is_file(follow_symlinks=False)]
+        if add_plain(folder, files, now, page):
+            items = [item for item in items if not item.is_file(follow_symlinks=False)]
         for item in items:
             try:
                 self._add(item, folder, now, seen, found, page, skipped)
@@ -133,7 +132,7 @@ class LocalStore(Store):
             skipped(printable(folder + name), "the name is not valid UTF-8")
         elif item.is_file(follow_symlinks=False):
             if not TEMPORARY.fullmatch(name):
-                page.add(_entry(folder + name, item.stat(follow_symlinks=False), now))
+                page.add(entry_of(folder + name, item.stat(follow_symlinks=False), now))
         elif item.is_dir(follow_symlinks=False):
             info = item.stat(follow_symlinks=False)
             key = (info.st_dev, info.st_ino)
@@ -159,7 +158,7 @@ class LocalStore(Store):
             skipped(path, "a broken symbolic link")
             return
         if stat.S_ISREG(info.st_mode):
-            page.add(_entry(path, info, now))
+            page.add(entry_of(path, info, now))
         elif stat.S_ISDIR(info.st_mode):
             found.links.append(path)
         else:
@@ -167,7 +166,7 @@ class LocalStore(Store):
 
     def read(self, path: str) -> bytes:
         try:
-            return _whole(self._checked(path))
+            return whole(self._checked(path))
         except OSError as error:
             raise self._failure(error, "cannot be read", path) from error
 
@@ -231,7 +230,7 @@ class LocalStore(Store):
             return None
         except OSError as error:
             raise self._failure(error, "cannot be read", path) from error
-        return _entry(path, info, time.time_ns()) if stat.S_ISREG(info.st_mode) else None
+        return entry_of(path, info, time.time_ns()) if stat.S_ISREG(info.st_mode) else None
 
     def delete(self, path: str) -> None:
         try:
@@ -268,64 +267,5 @@ class _Found(NamedTuple):
     links: list[str]
 
 
-def _whole(path: str) -> bytes:
-    """The bytes of a file. File objects cost more than the file when it is small (benchmarks/job.py)."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # or a pipe that took the file's place would never open
-    try:
-        info = os.fstat(descriptor)
-        if not stat.S_ISREG(info.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", path)
-        size = info.st_size
-        data = os.read(descriptor, size + 1)
-        if len(data) == size:
-            return data
-        parts = [data]  # more than one read gives, or a file that is being written
-        while data:
-            data = os.read(descriptor, 1 << 20)
-            parts.append(data)
-        return b"".join(parts)
-    finally:
-        os.close(descriptor)
-
-
-_SIZE, _MODIFIED, _CHANGED, _INODE = map(attrgetter, ("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino"))
-_VALIDATOR = "%d-%d-%d-%d"
-
-
-def _add_plain(folder: str, items: Sequence[os.DirEntry[str]], now: int, page: Page) -> bool:
-    """Add the things in a folder if they are ordinary files without exception; whether they are, and were.
-
-    Nearly all files lie in such folders, and most of a quiet night's CPU is spent here: so nothing is done file by
-    file but asking the system (benchmarks/job.py nights).
-    """
-    names = [item.name for item in items]
-    joined = "/".join(names)
-    if not joined.isascii() or TEMPORARY_START in joined:
-        return False
-    if not all(item.is_file(follow_symlinks=False) for item in items):
-        return False
-    try:
-        infos = [item.stat(follow_symlinks=False) for item in items]
-    except FileNotFoundError:  # deleted while we were listing
-        return False
-    sizes, times = [*map(_SIZE, infos)], [*map(_MODIFIED, infos)]
-    validators: list[str | None] = [
-        *map(_VALIDATOR.__mod__, zip(sizes, times, map(_CHANGED, infos), map(_INODE, infos), strict=True))
-    ]
-    if times and max(times) >= now - LONGEST_TICK:
-        validators = [each if settled(time_, now) else None for each, time_ in zip(validators, times, strict=True)]
-    page.paths.extend([folder + name for name in names])
-    page.sizes.extend(sizes)
-    page.modified.extend(times)
-    page.validators.extend(validators)
-    return True
-
-
 def _ignore(path: str, reason: str) -> None:
     """Nobody wants to know."""
-
-
-def _entry(path: str, info: os.stat_result, now: int) -> Entry:
-    modified = info.st_mtime_ns
-    validator = _VALIDATOR % (info.st_size, modified, info.st_ctime_ns, info.st_ino) if settled(modified, now) else None
-    return Entry(path, info.st_size, modified, validator)

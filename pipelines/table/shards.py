@@ -25,7 +25,7 @@ BYTES_PER_GROUP = 64 << 20
 LONGEST_BOUND = 256
 """Characters of the longest id that is repeated as a bound; longer ones leave the bounds out (never truncated)."""
 
-SHORTEST_RUN = 64
+SHORTEST_RUN = 1_000
 """Neighbouring rows, on average, from which on slices are cheaper than copying every row by itself."""
 
 FOOTER = {"rechunk.format": str(FORMAT)}

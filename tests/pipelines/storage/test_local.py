@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -192,3 +193,18 @@ def test_exactly_one_of_the_racing_processes_creates(tmp_path: Path) -> None:
     for number, name in winners.items():
         assert (tmp_path / "log" / str(number)).read_text() == name * 1000
     assert len(os.listdir(tmp_path / "log")) == rounds
+
+
+def test_a_folder_shows_its_files_whatever_else_it_holds(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt", "inner/c.txt", "inner/.tmp-rechunk-0123456789abcdef", "inner/ü.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name, encoding="utf-8")
+        os.utime(tmp_path / name, (1_600_000_000, 1_600_000_000))
+    os.utime(tmp_path / "b.txt", (int(time.time()), int(time.time())))  # whole seconds, too young to be trusted
+    store = LocalStore(str(tmp_path))
+    entries = {entry.path: entry for page in store.list() for entry in page.entries()}
+    assert sorted(entries) == ["a.txt", "b.txt", "inner/c.txt", "inner/ü.txt"]
+    info = os.stat(tmp_path / "a.txt")
+    assert entries["a.txt"].validator == f"5-{info.st_mtime_ns}-{info.st_ctime_ns}-{info.st_ino}"
+    assert entries["b.txt"].validator is None
+    assert entries["inner/ü.txt"] == store.stat("inner/ü.txt")

@@ -6,6 +6,7 @@ import datetime
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -154,3 +155,26 @@ def test_missing_and_broken_files_are_table_errors(tmp_path: Path) -> None:
             shards.read(store, "missing.parquet", columns)
         with pytest.raises(TableStateError, match=r"broken\.parquet: not a readable Parquet file"):
             shards.read(store, "broken.parquet", columns)
+
+
+LONG = 3 * shards.SHORTEST_RUN
+HALF = LONG // 2
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [1],
+        [3, 1, 0],
+        [*range(LONG)],
+        [*range(HALF, LONG), *range(HALF)],
+        [*range(HALF), *range(HALF + 1, LONG)],
+        [*range(LONG - 1, -1, -1)],
+    ],
+    ids=["none", "one", "scattered", "all", "swapped", "without one", "reversed"],
+)
+def test_rows_at_positions_are_those_rows_however_they_are_copied(rows: list[int]) -> None:
+    parts = [pa.table({"n": pa.array(range(start, start + HALF), pa.int64())}) for start in (0, HALF)]
+    found = shards.rows_at(pa.concat_tables(parts), np.array(rows, np.int64))
+    assert found["n"].to_pylist() == rows
