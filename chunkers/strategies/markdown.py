@@ -16,7 +16,16 @@ from chunkers.records import NOTHING, Cut, Drop, Span, Split
 from chunkers.strategies.base import Sizes, check_flag, with_start_index
 from chunkers.strategies.markdown_layout import Layout
 from chunkers.strategies.markdown_packing import MarkdownPacker
-from chunkers.strategies.markdown_sections import NO_PATH, Opened, Path, dialect_of, opened_by, paths_of, ranked
+from chunkers.strategies.markdown_sections import (
+    NO_PATH,
+    Opened,
+    Path,
+    dialect_of,
+    keys_of,
+    opened_by,
+    paths_of,
+    ranked,
+)
 from chunkers.structure.frontmatter import read_front_matter
 from chunkers.structure.markdown import Heading, Reading
 from chunkers.text.graphemes import trimmed_end
@@ -82,33 +91,28 @@ class Markdown:
 
     def split(self, text: str, *, path: str | None = None, media_type: str | None = None) -> Split:
         """Cut `text`; front matter becomes the metadata of the document, `.mdx` is read as MDX."""
-        bounds, trim, overlap = self._plan
+        bounds, trim, overlap, keys = self._plan
         front = read_front_matter(text)
         start = front.end if front else 0
         reading = Reading(text, dialect=dialect_of(path, media_type), start=start)
         document = _Document(reading, Limit(text, bounds), trim, overlap)
-        spans, drops = document.by_size() if self.options.headers is None else document.by_headers(self.options)
+        spans, drops = document.by_size() if self.options.headers is None else document.by_headers(self.options, keys)
         if front:
             drops.insert(0, Drop(0, front.end, "front-matter"))
         metadata = dict(front.metadata) if front else {}
         title = metadata.get("title")
         if title is None:
             title = next((each.title for each in reading.headings if each.level == 1), None)
-        split = Split(
-            spans=spans,
-            strategy=self.name,
-            drops=drops,
-            metadata=metadata,
-            title=None if title is None else str(title),
-            notes=_notes(reading, front.note if front else None),
-        )
+        notes = _notes(reading, front.note if front else None)
+        split = _new(Split, (spans, self.name, drops, metadata, None if title is None else str(title), notes))
         return with_start_index(split) if self.options.add_start_index else split
 
     @cached_property
-    def _plan(self) -> tuple[Bounds, Trim, Overlap | None]:
-        """Everything that does not depend on the document."""
+    def _plan(self) -> tuple[Bounds, Trim, Overlap | None, dict[int, str]]:
+        """Everything that does not depend on the document; the last are the metadata keys by rank of the heading."""
         options = self.options
-        return options.bounds(), options.trim(keep_indent=True), options.overlap_of(TEXT_ATOMS, (Grapheme(),))
+        overlap = options.overlap_of(TEXT_ATOMS, (Grapheme(),))
+        return options.bounds(), options.trim(keep_indent=True), overlap, keys_of(options.headers or ())
 
 
 def _notes(reading: Reading, front_matter: str | None) -> tuple[str, ...]:
@@ -129,7 +133,8 @@ class _Document:
         """Chunks along the structure, whatever sections they take in."""
         headings = self.reading.headings
         cutter = _Cutter(self, headings)
-        spans = cutter.cut(self.start, len(self.text), NO_PATH)
+        cutter.cut(self.start, len(self.text), NO_PATH)
+        spans = cutter.spans
         if not headings:
             return spans, []
         section_of, coming = cutter.layout.section_of, paths_of(headings)
@@ -142,29 +147,28 @@ class _Document:
                 spans[number] = _titled(span, paths[section], NOTHING)
         return spans, []
 
-    def by_headers(self, options: MarkdownOptions) -> tuple[list[Span], list[Drop]]:
-        """Chunks of one section each, of the headings that `options` name."""
+    def by_headers(self, options: MarkdownOptions, keys: Mapping[int, str]) -> tuple[list[Span], list[Drop]]:
+        """Chunks of one section each, of the headings that `options` name and `keys` are the keys of."""
         text, strip = self.text, options.strip_headers
-        keys, headings = ranked(options.headers or (), self.reading)
+        headings = ranked(options.headers or (), self.reading)
         opened = opened_by(keys, headings)
         cutter = _Cutter(self, self.known(headings, opened))
         cut = cutter.lines if options.return_each_line else cutter.cut
-        spans: list[Span] = []
         drops: list[Drop] = []
         begin, path = self.start, NO_PATH
         for number, (heading, listed, its_path) in enumerate(opened):
             end = heading[0]
             if strip or not self.folds(opened, number - 1, begin, end):
                 if begin < end:
-                    spans += cut(begin, end, path)
+                    cut(begin, end, path)
                 begin = end
             path = its_path
             if strip and listed:
                 begin = heading[1]
                 drops.append(_new(Drop, (end, begin, "heading")))
-        spans += cut(begin, len(text), path)
-        _end_with(spans, "document-end")
-        return spans, drops
+        cut(begin, len(text), path)
+        _end_with(cutter.spans, "document-end")
+        return cutter.spans, drops
 
     def known(self, headings: Sequence[Heading], opened: Sequence[Opened]) -> Sequence[Heading]:
         """All headings of the document, those of the user's own marks among them."""
@@ -199,11 +203,12 @@ def _titled(span: Span, titles: tuple[str, ...], metadata: Mapping[str, Any]) ->
 
 
 class _Cutter:
-    """Cuts stretches of one document to size."""
+    """Cuts stretches of one document to size, into `spans`."""
 
     def __init__(self, document: _Document, headings: Sequence[Heading]) -> None:
         self.document, self.text, self.headings = document, document.text, headings
         self.size, self.strip = len(self.text), document.trim.strip
+        self.spans: list[Span] = []
         most = document.limit.characters
         self.most = -1 if most is None else most
 
@@ -216,22 +221,16 @@ class _Cutter:
         document, layout = self.document, self.layout
         return MarkdownPacker(layout, layout.ladder(), document.limit, document.trim, document.overlap)
 
-    def cut(self, start: int, end: int, path: Path) -> list[Span]:
-        """The chunks of `text[start:end]`, which lies under `path`; none if it is blank."""
-        text = self.text
+    def cut(self, start: int, end: int, path: Path) -> None:
+        """Add the chunks of `text[start:end]`, which lies under `path`; none if it is blank."""
         last: Cut = "document-end" if end == self.size else "heading"
         if self.strip:
-            kept = text[start:end].rstrip()
-            if not kept:
-                return []
-            stop = start + len(kept)
-            begin = stop - len(kept.lstrip())
-            if text[stop - 1] >= "\u0600":
-                stop = trimmed_end(text, start, end)
-            if begin > start and text[begin - 1] != "\n":
-                begin = line_start(text, begin, start)
+            begin, stop = self.trimmed(start, end)
+            if begin >= stop:
+                return
             if stop - begin <= self.most or (self.most < 0 and self.document.limit.fits(begin, stop)):
-                return [_new(Span, (begin, stop, last, path[0], "", None, 0, path[1], None))]
+                self.spans.append(_new(Span, (begin, stop, last, path[0], "", None, 0, path[1], None)))
+                return
         spans = self.packer.pack(start, end)
         if path.titles:
             titles, metadata = path
@@ -240,12 +239,30 @@ class _Cutter:
                 for begin, stop, cut, _, context, _, overlap, _, _ in spans
             ]
         _end_with(spans, last)
-        return spans
+        self.spans += spans
 
-    def lines(self, start: int, end: int, path: Path) -> list[Span]:
-        """Each line of `text[start:end]` by itself, but fences, tables and math whole."""
-        spans: list[Span] = []
-        whole = self.whole
+    def trimmed(self, start: int, end: int) -> tuple[int, int]:
+        """`text[start:end]` without white space at its ends, but for indentation; an empty range if it is blank."""
+        text = self.text
+        begin, stop = start, end
+        while begin < stop and text[begin] == "\n":
+            begin += 1
+        while begin < stop and text[stop - 1] == "\n":
+            stop -= 1
+        if begin == stop or ("!" <= text[begin] <= "~" and "!" <= text[stop - 1] <= "~"):
+            return begin, stop
+        kept = text[start:end].rstrip()
+        stop = start + len(kept)
+        begin = stop - len(kept.lstrip())
+        if kept and text[stop - 1] >= "\u0600":
+            stop = trimmed_end(text, start, end)
+        if begin > start and text[begin - 1] != "\n":
+            begin = line_start(text, begin, start)
+        return begin, stop
+
+    def lines(self, start: int, end: int, path: Path) -> None:
+        """Add each line of `text[start:end]` by itself, but fences, tables and math whole."""
+        spans, whole = self.spans, self.whole
         at = bisect_left(whole, (start, start))
         while start < end:
             if at < len(whole) and whole[at][0] <= start:
@@ -254,12 +271,11 @@ class _Cutter:
             else:
                 newline = NEWLINE.search(self.text, start, end)
                 stop = newline.end() if newline else end
-            made = self.cut(start, stop, path)
-            if stop < end:
-                _end_with(made, "line")
-            spans += made
+            before = len(spans)
+            self.cut(start, stop, path)
+            if stop < end and len(spans) > before:
+                _end_with(spans, "line")
             start = max(stop, start + 1)
-        return spans
 
     @cached_property
     def whole(self) -> list[tuple[int, int]]:

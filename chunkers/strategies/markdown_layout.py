@@ -12,6 +12,7 @@ from chunkers.strategies.markdown_levels import Edges, Later, Once, Starts
 from chunkers.structure.markdown import Block, Heading, Reading
 from chunkers.text.lines import skip_space, trim_space
 from chunkers.text.scripts import HAN_KANA
+from chunkers.text.sentences import first_easy_start
 
 _FRAMED = ("fence", "table")
 _FIRST_WORD = re.compile(rf"[{HAN_KANA}]|[^\s{HAN_KANA}]+")
@@ -54,8 +55,8 @@ class Layout:
         """Read what has a part between the offsets and is not known yet."""
         if self._known_from <= low and high < self._known_to:
             return
-        self._known_from, self._known_to = self.reading.around(low, high)
-        for blocks in self.reading.unread(low, high):
+        self._known_from, self._known_to = start, stop = self.reading.around(low, high)
+        for blocks in self.reading.unread(start, stop):
             _insert(self.block_starts, [block[1] for block in blocks if block[3] == 0])
             _insert(self.block_ends, [block[2] for block in blocks if block[3] == 0])
             if framed := [block for block in blocks if block[0] in _FRAMED]:
@@ -63,6 +64,31 @@ class Layout:
                 self.framed[at:at] = framed
                 _insert(self.rows, list(self._rows_of(framed)))
             self.items.add(blocks)
+
+    # -- what a look at the text tells without reading blocks
+
+    def last_break(self, low: int, reach: int) -> int:
+        """The break in `low + 2 < break <= reach` that is the last edge of blocks there, if that is easily seen; or -1.
+
+        It is if nothing but a paragraph stands between it and `reach`, or a block that goes on behind that.
+        """
+        text, reading = self.text, self.reading
+        line = reading.break_before(reach, low)
+        if line < 0 or reading.reaches_over(line, reach):
+            return line
+        find = text.find
+        if find(" \n", line, reach) >= 0 or find("\t\n", line, reach) >= 0 or find("\n\n", line, reach) >= 0:
+            return -1
+        return line if reading.is_text(line, reach) else -1
+
+    def easy_start(self, low: int, high: int) -> int:
+        """Where the first paragraph in `low <= start < high` starts, else the first sentence; -1: not easily seen."""
+        text = self.text
+        blank = text.find("\n\n", low - 2 if low > 2 else 0, high) if self.reading.has_breaks else high
+        if blank < 0:
+            return first_easy_start(text, low, high)
+        start = blank + 2
+        return start if low <= start < high and "!" <= text[start] <= "~" else -1
 
     # -- boundaries
 
@@ -152,13 +178,13 @@ class Layout:
         """
         if end < 0:
             end = trim_space(self.text, 0, offset)
-        if self._behind_heading(end):
+        if self.behind_heading(end):
             return True
         starts = self.reading.starts
         at = bisect_left(starts, offset)
         return (at == len(starts) or starts[at] != offset) and self._beside_frame(end)
 
-    def _behind_heading(self, end: int) -> bool:
+    def behind_heading(self, end: int) -> bool:
         text = self.text
         at = bisect_left(self.starts, end) - 1
         if at < 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from chunkers.cutting.levels import BoundLevel, Ladder
+from chunkers.cutting.levels import BoundLevel, Gap, Ladder
 from chunkers.cutting.limits import Limit
 from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim
 from chunkers.records import NOTHING, Cut, Span
@@ -22,7 +22,7 @@ _new = tuple.__new__  # a third of the time of Span(…)
 class MarkdownPacker(Packer):
     """Cuts any number of regions of one document along `ladder`, which is that of `layout`."""
 
-    __slots__ = ("atoms", "back", "is_plain", "layout", "levels", "most", "sections")
+    __slots__ = ("atoms", "back", "is_plain", "layout", "levels", "most", "outside", "sections")
 
     def __init__(self, layout: Layout, ladder: Ladder, limit: Limit, trim: Trim, overlap: Overlap | None) -> None:
         super().__init__(
@@ -35,11 +35,15 @@ class MarkdownPacker(Packer):
         self.back = overlap.most if overlap is not None else 0
         self.levels: list[BoundLevel] = []
         self.atoms: list[BoundLevel] = []
+        self.outside = -1  # the last cut that surely lies in no fence or table
 
     def pack(self, start: int, end: int) -> list[Span]:
         """Cut `text[start:end]`."""
         self.end = trimmed_end(self.text, start, end) if self.trim.strip else end
         self.spans, self.drops, self.rung = [], [], 0
+        self.outside = self.inner_start(
+            start, start
+        )  # whoever cuts out a region does not start inside a fence or table
         return self.run(start)[0]
 
     def next(self, position: int) -> int:
@@ -48,7 +52,7 @@ class MarkdownPacker(Packer):
             return super().next(position)
         text, end, most, layout = self.text, self.end, self.most, self.layout
         high = position + most
-        if layout.frame_at(position):
+        if position != self.outside and layout.frame_at(position):
             return super().next(position)
         if high >= end:
             begin = self.overlapping(position) if self.back and self.spans else position
@@ -60,39 +64,61 @@ class MarkdownPacker(Packer):
         if low >= high:
             return super().next(position)
         reach = skip_space(text, high, end) if text[high].isspace() else high
-        starts = layout.starts
-        at = bisect_right(starts, reach)
-        rung = 0 if at and starts[at - 1] > low else self.sections
-        levels = self.levels
-        while True:
-            while rung >= len(levels):
-                if len(levels) == len(self.ladder):
-                    return super().next(position)
-                levels.append(self.level(self.ladder[len(levels)]))
-            gap = levels[rung].last(low, reach)
-            if gap is not None:
-                break
-            rung += 1
-        edge, start = gap
-        stop = trim_space(text, low, edge)
+        found = self.edge(low, reach)
+        if found is None:
+            return super().next(position)
+        rung, gap, is_outside = found
+        stop = trim_space(text, low, gap[0])
+        start = gap[1]
         if (
             not low < stop <= high
             or not _is_plain_edge(text, stop)
-            or (start > stop and not _is_plain_edge(text, start))
-            or layout.should_not_end(edge, stop)
+            or (start > stop and not (start < end and _is_plain_edge(text, start)))
+            or (layout.behind_heading(stop) if is_outside else layout.should_not_end(gap[0], stop))
         ):
             return super().next(position)
         begin = position
         if self.back and self.spans:
             begin = self.overlapping(position)
             if begin < position and stop > begin + most:
-                begin, (rung, gap) = self._with_overlap(begin, position, low, high, (rung, gap._replace(end=stop)))
-                return self._end_chunk(begin, position, (rung, gap), "")
-        self.add(begin, position, stop, levels[rung].cut)
+                begin, cut = self._with_overlap(begin, position, low, high, (rung, _new(Gap, (stop, start))))
+                return self._end_chunk(begin, position, cut, "")
+        self.add(begin, position, stop, self.levels[rung].cut)
         self.rung = rung
         while text[start] == "\n":
             start += 1
-        return start if "!" <= text[start] <= "~" else self.inner_start(gap.start, stop)
+        if not "!" <= text[start] <= "~":
+            return self.inner_start(gap[1], stop)
+        if is_outside:
+            self.outside = start
+        return start
+
+    def edge(self, low: int, reach: int) -> tuple[int, Gap, bool] | None:
+        """The last boundary in reach of the coarsest level that has one there, with its rung.
+
+        And whether it surely lies in no fence or table. None: no level has one.
+        """
+        sections, levels, starts = self.sections, self.levels, self.layout.starts
+        at = bisect_right(starts, reach)
+        coarsest = 0
+        if not (at and starts[at - 1] > low):
+            coarsest = sections
+            line = self.layout.last_break(low, reach)
+            if line >= 0:
+                self.bind(sections)
+                return sections, _new(Gap, (line - 2, line)), True
+        for rung in range(coarsest, len(self.ladder)):
+            self.bind(rung)
+            gap = levels[rung].last(low, reach)
+            if gap is not None:
+                return rung, gap, rung < sections
+        return None
+
+    def bind(self, rung: int) -> None:
+        """Have the levels ready down to `rung`."""
+        levels = self.levels
+        while len(levels) <= rung:
+            levels.append(self.level(self.ladder[len(levels)]))
 
     def add(self, begin: int, position: int, end: int, cut: Cut) -> None:
         repeated = self.spans[-1][1] - begin if begin < position else 0
@@ -100,22 +126,21 @@ class MarkdownPacker(Packer):
 
     def overlapping(self, position: int) -> int:
         """`overlap_start(position)`."""
-        text, previous, layout = self.text, self.spans[-1], self.layout
+        previous, layout = self.spans[-1], self.layout
         first, stop, cut = previous[:3]
         floor = max(first + 1, stop - self.back, position - self.most, layout.section_start(position))
         if floor >= stop:
             return position
+        easy = layout.easy_start(floor, stop)
+        if easy >= 0 and (easy := self.with_indent(easy, floor)) >= 0 and layout.frame_at(easy) is None:
+            return easy
         if not self.atoms and self.overlap is not None:
             self.atoms = [self.level(atom) for atom in self.overlap.atoms]
         for level in self.atoms:
             begin = level.first_start(floor, stop)
             while begin is not None:
-                before = begin - 1
-                while before >= floor and text[before] in " \t":
-                    before -= 1
-                if text[before] in "\r\n":
-                    begin = before + 1  # the indentation of a line stays with it
-                elif text[before].isspace() or text[begin - 1] >= "\u0300" or not "!" <= text[begin] <= "~":
+                begin = self.with_indent(begin, floor)
+                if begin < 0:
                     return self.overlap_start(position)
                 frame = layout.frame_at(begin)
                 if frame is None:
@@ -123,7 +148,21 @@ class MarkdownPacker(Packer):
                 begin = level.first_start(frame.tail, stop) if frame.tail < stop else None
         return self.overlap_start(position) if cut in INSIDE_WORDS else position
 
+    def with_indent(self, begin: int, floor: int) -> int:
+        """`begin`, or where its line starts if only indentation is before it; -1 if this is not plain to see."""
+        text = self.text
+        before = begin - 1
+        while before >= floor and text[before] in " \t":
+            before -= 1
+        if text[before] in "\r\n":
+            return before + 1
+        plain = not text[before].isspace() and text[begin - 1] < "\u0300" and "!" <= text[begin] <= "~"
+        return begin if plain else -1
+
 
 def _is_plain_edge(text: str, position: int) -> bool:
     """Whether a cut at `position` surely keeps clusters whole."""
-    return text[position] in "\n " or ("!" <= text[position] <= "~" and text[position - 1] < "\u0300")
+    at, before = text[position], text[position - 1]
+    if at == " ":  # a prepended mark takes in even a space; there is none from the Thai block to the end of the plane
+        return before < "\u0600" or "\u0e00" <= before <= "\uffff"
+    return at == "\n" or ("!" <= at <= "~" and before < "\u0300")

@@ -75,24 +75,29 @@ def opened_by(keys: Mapping[int, str], headings: Iterable[Heading]) -> list[Open
 
 def are_plain(headers: Sequence[Sequence[str]]) -> bool:
     """Whether `headers` name Markdown's own headings only."""
-    return all(set(mark) == {"#"} for mark, _ in headers)
+    return not any(mark.strip("#") for mark, _ in headers)
 
 
-def ranked(headers: Sequence[Sequence[str]], reading: Reading) -> tuple[dict[int, str], list[Heading]]:
-    """The metadata keys by level, and the headings that count, in order.
+def keys_of(headers: Sequence[Sequence[str]]) -> dict[int, str]:
+    """The metadata keys by level of the headings that `ranked` gives."""
+    plain = are_plain(headers)
+    return {len(mark) if plain else rank: key for rank, (mark, key) in enumerate(headers, 1)}
+
+
+def ranked(headers: Sequence[Sequence[str]], reading: Reading) -> list[Heading]:
+    """The headings that count, in order.
 
     With marks of the user's own a level is the place of the mark in `headers`; other headings are mere text then.
     """
     headings = reading.headings
     if are_plain(headers):
-        return {len(mark): key for mark, key in headers}, headings
-    keys = {rank: key for rank, (_, key) in enumerate(headers, 1)}
+        return headings
     ranks = {len(mark): rank for rank, (mark, _) in enumerate(headers, 1) if set(mark) == {"#"}}
     found = [each._replace(level=ranks[each.level]) for each in headings if each.level in ranks]
     taken = {each.start for each in headings}
     own = [(mark, rank) for rank, (mark, _) in enumerate(headers, 1) if set(mark) != {"#"}]
     found += [each for each in _own_headings(own, reading) if each.start not in taken]
-    return keys, sorted(found)
+    return sorted(found)
 
 
 def _own_headings(marks: Sequence[tuple[str, int]], reading: Reading) -> Iterator[Heading]:

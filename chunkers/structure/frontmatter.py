@@ -115,8 +115,11 @@ def _load_yaml(source: str) -> Any:
 
 
 def _flatten(values: dict[Any, Any]) -> dict[str, Any]:
-    flat = {}
+    flat: dict[str, Any] = {}
     for key, value in values.items():
+        if value.__class__ is str and key.__class__ is str:
+            flat[key] = value
+            continue
         scalar = _scalar(value)
         if scalar is not None:
             flat[_key(key)] = scalar

@@ -22,6 +22,8 @@ class Reading:
     def __init__(self, text: str, *, dialect: Dialect = "commonmark", start: int = 0) -> None:
         self.text, self.dialect, self.start = text, dialect, start
         self._lines = normalise(text)
+        # MDX, and lines that end in CR LF, are not looked at for breaks.
+        self.has_breaks = dialect == "commonmark" and "\r" not in text
         self._known: list[int] = []  # starts and ends in turn of what was read
         if dialect == "commonmark":
             headings, self.open_fence, self.held = read_outline(self._lines, start) if text else ([], False, [])
@@ -56,9 +58,9 @@ class Reading:
     def break_before(self, offset: int, floor: int) -> int:
         """The last break in `floor + 2 < break <= offset`, or -1: a line in the first column behind an empty one.
 
-        It is no item, which could go on with a list. MDX is not looked at for any.
+        It is no item, which could go on with a list.
         """
-        if self.dialect == "mdx":
+        if not self.has_breaks:
             return -1
         rfind, held = self._lines.rfind, self.held
         at = rfind("\n\n", floor + 1, offset)
@@ -74,7 +76,7 @@ class Reading:
 
     def _break_behind(self, offset: int, ceiling: int) -> int:
         """The first break in `offset < break < ceiling`, or `ceiling`."""
-        if self.dialect == "mdx":
+        if not self.has_breaks:
             return ceiling
         held, position = self.held, max(offset - 1, 0)
         while found := patterns.BREAK.search(self._lines, position, ceiling):
@@ -84,6 +86,18 @@ class Reading:
                 return line
             position = held[index] - 2
         return ceiling
+
+    def reaches_over(self, line: int, offset: int) -> bool:
+        """Whether a fence, HTML block, math or `:::` container starts at `line` that reaches over `offset`."""
+        held = self.held
+        at = bisect_left(held, line)
+        return at < len(held) and held[at] == line and not at & 1 and held[at + 1] > offset
+
+    def is_text(self, line: int, offset: int) -> bool:
+        """Whether from the break `line` to `offset` no block but paragraphs starts, or ever will."""
+        lines = self._lines
+        below = lines.find("\n", lines.find("\n", offset) + 1) + 1  # the line below may make a table of this one
+        return patterns.JUMP.search(lines, line - 1, below or len(lines)) is None
 
     # -- reading
 
@@ -106,9 +120,8 @@ class Reading:
         ceiling = starts[last] if last < len(starts) else len(self.text) + 1
         return start, min(self._break_behind(high, ceiling), known[at] if at < len(known) else ceiling)
 
-    def unread(self, low: int, high: int) -> Iterator[list[Block]]:
-        """The blocks with a part between the offsets, and some around, stretch by stretch; none is given again."""
-        start, stop = self.around(low, high)
+    def unread(self, start: int, stop: int) -> Iterator[list[Block]]:
+        """The blocks from `start` to `stop`, which `around` told; none is given again."""
         known = self._known
         first, last = bisect_left(known, start), bisect_right(known, stop)
         before, behind = [] if first & 1 else [start], [] if last & 1 else [stop]

@@ -196,9 +196,15 @@ def test_options_of_headers_do_nothing_without_them(options: dict[str, Any]) -> 
         build("markdown", **options)
 
 
+def test_a_cut_never_parts_a_prepended_mark_from_the_space_behind_it() -> None:
+    assert texts(".\u0600 b", max_size=2) == [".", "\u0600 ", "b"]
+    assert texts("a气\u0600 ", max_size=3) == ["a气", "\u0600 "]
+
+
 # The short cut
 
 PIECES = ["# a", "## b", "### c d", "- item one", "  - inner", "1. x", "> quote", "```py", "```", "|a|b|", "|-|-|", "|1|2|",
+          "  ```", "   ```", "<pre>", "  <b>x", "</pre>", "[^1]: note", "::: a", ":::", "* x", "abc\u0600 d", "Words  ",
           "Some words. More, of them here.", "    code", "", "", "$$", "===", "  indented text", "é è. Ü!", "第一。第二，三"]  # fmt: skip
 
 

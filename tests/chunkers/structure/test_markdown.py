@@ -317,12 +317,30 @@ def test_the_outline_is_that_of_the_blocks(text: str, newline: str) -> None:
     assert outline(text) == outline_of(scan(text, items=False))
 
 
+def unread(reading: Reading, low: int, high: int) -> list[list[Block]]:
+    return list(reading.unread(*reading.around(low, high)))
+
+
 @given(deep_documents, st.sampled_from(["commonmark", "mdx"]))
 @settings(max_examples=300, deadline=None)
 def test_stretches_hold_the_blocks_of_the_whole(text: str, dialect: Any) -> None:
     reading = Reading(text, dialect=dialect)
-    assert [block for stretch in reading.unread(0, len(text)) for block in stretch] == reading.blocks
-    assert list(reading.unread(0, len(text))) == []
+    assert [block for stretch in unread(reading, 0, len(text)) for block in stretch] == reading.blocks
+    assert unread(reading, 0, len(text)) == []
+
+
+@given(deep_documents, st.lists(st.integers(0, 100), max_size=6), st.sampled_from(["\n", "\r\n", "\r"]))
+@settings(max_examples=600, deadline=None)
+def test_blocks_read_here_and_there_are_those_of_the_whole(text: str, offsets: list[int], newline: str) -> None:
+    text = text.replace("\n", newline)
+    reading = Reading(text)
+    found: list[Block] = []
+    for offset in (*(min(offset, len(text)) for offset in offsets), 0):
+        start, stop = reading.around(offset, len(text) if offset == 0 else offset)
+        assert start <= offset < stop
+        found += [block for stretch in reading.unread(start, stop) for block in stretch]
+        assert all(block in found for block in reading.blocks if block.start <= offset < block.end)
+    assert sorted(found) == sorted(reading.blocks)
 
 
 LIST_LINES = [
@@ -351,7 +369,7 @@ LIST_LINES = [
 @settings(max_examples=400, deadline=None)
 def test_items_of_plain_lists_are_those_of_the_whole_reading(text: str) -> None:
     reading = Reading(text)
-    for block in (block for stretch in reading.unread(0, len(text)) for block in stretch if block.kind == "list"):
+    for block in (block for stretch in unread(reading, 0, len(text)) for block in stretch if block.kind == "list"):
         found = reading.outer_items(block)
         assert found is None or found == [item.start for item in reading.items(block) if item.depth == 1]
 
@@ -367,8 +385,8 @@ def test_reading_looks_only_where_it_is_asked() -> None:
     text = "a\n# b\n```\nx\n```\n# c\n- d\n"
     reading = Reading(text)
     assert [heading.title for heading in reading.headings] == ["b", "c"]
-    assert [[block.kind for block in stretch] for stretch in reading.unread(16, 16)] == [["heading", "list"]]
-    assert [[block.kind for block in stretch] for stretch in reading.unread(0, 15)] == [["heading", "fence"]]
+    assert [[block.kind for block in stretch] for stretch in unread(reading, 16, 16)] == [["heading", "list"]]
+    assert [[block.kind for block in stretch] for stretch in unread(reading, 0, 15)] == [["heading", "fence"]]
 
 
 @pytest.mark.parametrize("name", PATHOLOGICAL)
