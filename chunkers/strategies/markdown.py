@@ -225,7 +225,13 @@ class _Cutter:
         """Add the chunks of `text[start:end]`, which lies under `path`; none if it is blank."""
         last: Cut = "document-end" if end == self.size else "heading"
         if self.strip:
-            begin, stop = self.trimmed(start, end)
+            text, begin, stop = self.text, start, end
+            while begin < stop and text[begin] == "\n":
+                begin += 1
+            while begin < stop and text[stop - 1] == "\n":
+                stop -= 1
+            if begin < stop and not ("!" <= text[begin] <= "~" and "!" <= text[stop - 1] <= "~"):
+                begin, stop = self.trimmed(start, end)
             if begin >= stop:
                 return
             if stop - begin <= self.most or (self.most < 0 and self.document.limit.fits(begin, stop)):
@@ -244,13 +250,6 @@ class _Cutter:
     def trimmed(self, start: int, end: int) -> tuple[int, int]:
         """`text[start:end]` without white space at its ends, but for indentation; an empty range if it is blank."""
         text = self.text
-        begin, stop = start, end
-        while begin < stop and text[begin] == "\n":
-            begin += 1
-        while begin < stop and text[stop - 1] == "\n":
-            stop -= 1
-        if begin == stop or ("!" <= text[begin] <= "~" and "!" <= text[stop - 1] <= "~"):
-            return begin, stop
         kept = text[start:end].rstrip()
         stop = start + len(kept)
         begin = stop - len(kept.lstrip())

@@ -116,8 +116,11 @@ class Edges:
     def last(self, low: int, high: int) -> Gap | None:
         edge = low = self._layout.read_edges(low, high)
         starts, ends = self._layout.block_starts, self._layout.block_ends
-        if (at := bisect_right(starts, high)) and starts[at - 1] > edge:
-            edge = starts[at - 1]
+        if at := bisect_right(starts, high):
+            if starts[at - 1] > edge:
+                edge = starts[at - 1]
+            if ends[at - 1] > high:  # all from there on is in this block
+                return _new(Gap, (edge, edge)) if edge > low else None
         if (at := bisect_right(ends, high)) and ends[at - 1] > edge:
             edge = ends[at - 1]
         while high > edge and (gap := self._blank.last(edge, high)) is not None:
