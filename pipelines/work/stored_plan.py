@@ -21,6 +21,9 @@ from pipelines.table import layout
 from pipelines.table.records import FileEntry, Shard
 from pipelines.table.shards import parquet_file
 
+_REPEATED = ["source", "rule", "fingerprint", "action", "reason"]
+"""Columns of few different values. A dictionary of the others costs as much as the rest of storing a plan."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredPlan:
@@ -59,7 +62,8 @@ def store_plan(
         partial=partial,
     )
     buffer = io.BytesIO()
-    with pq.ParquetWriter(buffer, PLAN_DOCUMENTS, compression="zstd", write_statistics=False) as writer:
+    options: dict[str, Any] = {"compression": "zstd", "write_statistics": False, "use_dictionary": _REPEATED}
+    with pq.ParquetWriter(buffer, PLAN_DOCUMENTS, **options) as writer:
         for task in plan.tasks:
             documents = plan.task_documents(task)
             if documents.num_rows:
