@@ -137,7 +137,7 @@ class Reading:
             found = self._block_starts
             return self.blocks[bisect_left(found, start) : bisect_left(found, stop)]
         scanner = self._scanner
-        scanner.enter(start)
+        scanner.enter(start, stop)
         scanner.advance(stop)
         blocks = scanner.blocks[:]
         scanner.blocks.clear()

@@ -89,6 +89,7 @@ class Scanner:
         "is_mdx",
         "items",
         "jump",
+        "limit",
         "line",
         "match",
         "no_math_from",
@@ -111,17 +112,19 @@ class Scanner:
         self.no_math_from = len(text)
         self.tried_expressions = mdx.Balance(text)
         self.done = 0
+        self.limit = len(text)
         self.match: re.Match[str] | None = None
 
-    def enter(self, start: int) -> None:
-        """Go to a line in front of which no block is open."""
+    def enter(self, start: int, limit: int | None = None) -> None:
+        """Go to a line in front of which no block is open. Nobody will `advance` farther than to the line `limit`."""
         self.done = start
-        self.match = self.line(self.text, start) or self.jump(self.text, start)
+        self.limit = len(self.text) if limit is None else limit
+        self.match = self.line(self.text, start) or self.jump(self.text, start, self.limit)
 
     def advance(self, stop: int) -> None:
         """Read all blocks that show in front of `stop`: a heading with its underline, a table with the row below."""
         text, blocks, search = self.text, self.blocks, self.jump
-        match, done = self.match, self.done
+        match, done, limit = self.match, self.done, self.limit
         while match is not None:
             line = match.start()
             if text[line] == "\n":
@@ -139,9 +142,9 @@ class Scanner:
                 end = self.block(kind or "", line, mark, match, done)
             if end > line:
                 done = end
-                match = search(text, end - 1)
+                match = search(text, end - 1, limit)
             else:
-                match = search(text, mark)
+                match = search(text, mark, limit)
         self.match, self.done = match, done
 
     def block(self, kind: str, line: int, mark: int, match: re.Match[str], done: int) -> int:

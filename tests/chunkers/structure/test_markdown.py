@@ -389,6 +389,14 @@ def test_reading_looks_only_where_it_is_asked() -> None:
     assert [[block.kind for block in stretch] for stretch in unread(reading, 0, 15)] == [["heading", "fence"]]
 
 
+def test_reading_a_place_does_not_look_through_all_text_behind_it() -> None:
+    """Quadratic behaviour would take minutes here."""
+    text = "a\n\n\n\n\n\n" * 100_000
+    reading = Reading(text)
+    found = [block for offset in range(0, len(text), 70) for block in unread(reading, offset, offset)]
+    assert found == []
+
+
 @pytest.mark.parametrize("name", PATHOLOGICAL)
 def test_outlines_of_pathological_input_take_linear_time(name: str) -> None:
     text = PATHOLOGICAL[name]
