@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from chunkers.composing.auto import Auto
@@ -10,6 +11,8 @@ from chunkers.errors import InvalidOption
 from chunkers.records import Chunk, Split
 from chunkers.registry import STRATEGIES, make
 from chunkers.strategies.base import Strategy
+
+_new = tuple.__new__  # a third of the time of Chunk(…)
 
 KERNEL_VERSION = 1
 """Raised whenever the kernel (boundaries, packing, overlap) cuts the same text differently."""
@@ -49,26 +52,46 @@ def chunk(
     """
     if not isinstance(text, str):
         raise InvalidOption("text", type(text).__name__, "a str (decode bytes first)")
-    return chunks_of(text, build(strategy, **options).split(text, path=path, media_type=media_type), metadata)
+    return chunks_of(text, _strategy(strategy, options).split(text, path=path, media_type=media_type), metadata)
+
+
+def _strategy(strategy: str, options: dict[str, Any]) -> Strategy:
+    """`build`, once for many calls with the same options. Those with a `model_name` may have to warn each time."""
+    if "model_name" in options:
+        return build(strategy, **options)
+    try:
+        return _built(strategy, **options)
+    except TypeError:  # options that cannot be a key, lists for one
+        return build(strategy, **options)
+
+
+@lru_cache(maxsize=64, typed=True)
+def _built(strategy: str, /, **options: Any) -> Strategy:
+    return build(strategy, **options)
 
 
 def chunks_of(text: str, split: Split, metadata: Mapping[str, Any] | None = None) -> list[Chunk]:
     """The chunks that `split` describes in `text`."""
     shared = {**(metadata or {}), **split.metadata}
+    strategy, title = split.strategy, split.title
     return [
-        Chunk(
-            text=span.text(text),
-            start=span.start,
-            end=span.end,
-            index=index,
-            strategy=split.strategy,
-            cut=span.cut,
-            context=span.context,
-            headings=span.headings,
-            title=split.title,
-            overlap=span.overlap,
-            metadata={**shared, **span.metadata},
-            parent=span.parent,
+        _new(
+            Chunk,
+            (
+                text[start:end] if rendered is None else rendered,
+                start,
+                end,
+                index,
+                strategy,
+                cut,
+                context,
+                headings,
+                title,
+                overlap,
+                None,
+                {**shared, **own} if own or shared else {},
+                parent,
+            ),
         )
-        for index, span in enumerate(split.spans)
+        for index, (start, end, cut, headings, context, rendered, overlap, own, parent) in enumerate(split.spans)
     ]

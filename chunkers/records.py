@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 Cut = Literal[
@@ -80,14 +79,13 @@ class Split(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
+class Chunk(NamedTuple):
     """One chunk, ready to use. Offsets as in `Span`; `index` counts from 0 within the document."""
 
     text: str
     start: int
     end: int
-    index: int
+    index: int  # type: ignore[assignment]  # a field here, not tuple.index
     strategy: str
     cut: Cut
     context: str = ""
@@ -95,7 +93,7 @@ class Chunk:
     title: str | None = None
     overlap: int = 0
     token_count: int | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = NOTHING
     parent: int | None = None
 
     @property

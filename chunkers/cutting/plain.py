@@ -14,13 +14,16 @@ from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim, pack
 from chunkers.records import NOTHING, Cut, Drop, Span
 from chunkers.text.graphemes import floor_edge, is_edge, trimmed_end
-from chunkers.text.lines import skip_space, trim_space
+from chunkers.text.lines import NON_SPACE, skip_space, trim_space
 from chunkers.text.sentences import LATIN_STOP, OTHER_STOP, first_easy_start
 
 # A blank line that is not empty, or one that may be: its end is not in sight. (str.find takes five times as long to
 # look for the two characters.)
 _SPACED_BLANK = re.compile(r"\n[ \t]++(?:\n|\Z)")
+_BLANK = re.compile(r"\n[ \t]*+\n")
+_SLACK = 64
 _WORD_START = re.compile(r"(?<=\s)[!-~]")
+_BY_LINES: tuple[Cut, ...] = ("blank-line", "line")  # the first two rungs of a ladder that goes by lines
 _new = tuple.__new__  # a third of the time of Span(…)
 
 
@@ -70,26 +73,30 @@ class _PlainPacker(Packer):
     def run_plain(self) -> tuple[list[Span], list[Drop]]:
         """`run`, for a whole text."""
         text, end, spans, most = self.text, self.end, self.spans, self.most
-        rfind, append, spaced = text.rfind, spans.append, _SPACED_BLANK.search
-        in_lines = self.in_lines
-        overlap_start = (self._prose_start if self.prose else self.overlap_start) if self.back else None
-        cut: Cut
+        find, rfind, append = text.find, text.rfind, spans.append
+        spaced, non_space = _SPACED_BLANK.search, NON_SPACE.search
+        in_lines, overlaps, prose, prose_start = self.in_lines, self.back > 0, self.prose, self._prose_start
         begin = position = self.inner_start(0, 0)
+        first = ended = position  # of the chunk before
+        last = end - most
         while True:
             # The next chunk runs from `begin`, repeats the text before `position`, and is new from there.
-            is_last = end - position <= most
-            if is_last and end - begin <= most:
+            is_last = position >= last
+            if is_last and begin >= last:
                 self._add(begin, position, end, "document-end")
                 return spans, self.drops
             high = begin + most
             reach = skip_space(text, high, end) if text[high].isspace() else high
             stop = -1
             if in_lines and high > position:
-                stop, size, cut = rfind("\n\n", position + 1, reach + 2), 2, "blank-line"
-                if spaced(text, stop if stop > 0 else position, reach + 1):
-                    stop = -1
-                elif stop < 0:
-                    stop, size, cut = self._line_end(begin, position, reach, is_last), 1, "line"
+                stop, size, rung = rfind("\n\n", position + 1, reach + 2), 2, 0
+                if (stop < 0 or find("\n", stop + 2, reach + 1) >= 0) and spaced(
+                    text, stop if stop > 0 else position, reach + 1
+                ):
+                    # a blank line of spaces may be nearer
+                    stop, size = self._last_blank(stop if stop > 0 else position + 1, reach)
+                if stop < 0:
+                    stop, size, rung = self._line_end(begin, position, reach, is_last), 1, 1
                     if stop == -2:
                         begin = self._shorter_overlap(begin, position, reach, is_last)
                         continue
@@ -98,19 +105,35 @@ class _PlainPacker(Packer):
                     size = start - stop
                     stop = stop if is_edge(text, stop, begin) else -1
             if stop > 0:
-                repeated = spans[-1][1] - begin if begin < position else 0
-                append(_new(Span, (begin, stop, cut, (), "", None, repeated, NOTHING, None)))
-                self.rung = 0 if cut == "blank-line" else 1
-                position = stop + size
+                repeated = ended - begin if begin < position else 0
+                append(_new(Span, (begin, stop, _BY_LINES[rung], (), "", None, repeated, NOTHING, None)))
+                self.rung = rung
+                first, ended, position = begin, stop, stop + size
                 if text[position].isspace():
-                    position = self.inner_start(position, stop)
-            elif is_last:
-                position = self.last_chunk(begin, position, "")
+                    position = non_space(text, position).start()  # type: ignore[union-attr]
+                    if not "!" <= text[position] <= "~":
+                        position = self.inner_start(stop + size, stop)
             else:
-                position = self._next_plain(begin, position, high, reach) or self.next(position)
+                if is_last:
+                    position = self.last_chunk(begin, position, "")
+                else:
+                    position = self._next_plain(begin, position, high, reach) or self.next(position)
+                first, ended = spans[-1][:2] if spans else (position, position)
             if position >= end:
                 return spans, self.drops
-            begin = overlap_start(position) if overlap_start is not None else position
+            if not overlaps:
+                begin = position
+            elif prose:
+                begin = prose_start(position, first, ended)
+            else:
+                begin = self.overlap_start(position)
+
+    def _last_blank(self, low: int, reach: int) -> tuple[int, int]:
+        """The last blank line that ends in `low <= end <= reach`, and its size; (-1, 2) if there is none."""
+        found = [each.span() for each in _BLANK.finditer(self.text, low, reach + _SLACK)]
+        while found and found[-1][0] > reach:
+            found.pop()
+        return (found[-1][0], found[-1][1] - found[-1][0]) if found else (-1, 2)
 
     def _line_end(self, begin: int, position: int, reach: int, is_last: bool) -> int:
         """Where no blank line is in reach: the last line end there.
@@ -128,14 +151,16 @@ class _PlainPacker(Packer):
         text, high = self.text, min(position + self.most, self.end)
         if high < self.end and text[high].isspace():
             high = skip_space(text, high, self.end)
-        empty = text.find("\n\n", reach, high + 2)
-        spaced = _SPACED_BLANK.search(text, reach, high + 1)
-        return empty if spaced is None or 0 <= empty < spaced.start() else spaced.start()
+        found = _BLANK.search(text, reach, high + _SLACK)
+        return found.start() if found is not None and found.start() <= high else -1
 
     def _shorter_overlap(self, begin: int, position: int, reach: int, is_last: bool) -> int:
         """An overlap that starts behind `begin` and leaves room for the rest, or up to the next blank line."""
         hold = self.end if is_last else self._blank_ahead(position, reach)
-        return self._prose_start(position, hold, begin) if self.prose else self.overlap_start(position, must_hold=hold, above=begin)
+        if not self.prose:
+            return self.overlap_start(position, must_hold=hold, above=begin)
+        first, ended = self.spans[-1][:2]
+        return self._prose_start(position, first, ended, hold, begin)
 
     def _next_plain(self, begin: int, position: int, high: int, reach: int) -> int:
         """Cut one chunk from `begin`; 0 where the general way has to decide."""
@@ -177,35 +202,41 @@ class _PlainPacker(Packer):
             high = skip_space(self.text, high, self.end)
         return any(level.last(low, high) is not None for level in self.levels[:rung])
 
-    def _prose_start(self, position: int, hold: int = 0, above: int = -1) -> int:
-        """`overlap_start` in prose: at a paragraph, else a sentence, else a line, else a word."""
-        text, previous, most = self.text, self.spans[-1], self.most
-        stop = previous[1]
-        floor = max(stop - self.back, previous[0] + 1, above + 1, (hold and trim_space(text, position, hold)) - most)
-        if floor < position - most:
-            floor = position - most
+    def _prose_start(self, position: int, first: int, stop: int, hold: int = 0, above: int = -1) -> int:
+        """`overlap_start` in prose, behind a chunk from `first` to `stop`: at a paragraph, sentence, line or word."""
+        text = self.text
+        floor, least = stop - self.back, position - self.most
+        if hold:
+            floor = max(floor, above + 1, trim_space(text, position, hold) - self.most)
+        if floor <= first:
+            floor = first + 1
+        if floor < least:
+            floor = least
         if floor >= stop:
             return position
         lead = floor - 2 if floor > 2 else 0
-        start = text.find("\n\n", lead, stop) + 2
+        line = text.find("\n", lead, stop) + 1
+        start = 1 if not line else line + 1 if text[line] == "\n" else text.find("\n\n", line, stop) + 2
         if start == 1:
-            if self.ascii:
+            if 0 < line < floor:
+                line = text.find("\n", floor - 1, stop) + 1
+            if self.ascii or text[lead:stop].isascii():
                 found = LATIN_STOP.search(text, lead, stop)
-                start = found.end() - 1 if found else text.find("\n", floor - 1, stop) + 1
+                start = found.end() - 1 if found else line
+                if not start:
+                    word = _WORD_START.search(text, floor, stop)
+                    if word is not None or self.spans[-1][2] not in INSIDE_WORDS:
+                        return word.start() if word is not None else position
             else:
                 start = first_easy_start(text, floor, stop)
                 if start < 0 and not OTHER_STOP.search(text, floor, stop):
-                    start = text.find("\n", floor - 1, stop) + 1
+                    start = line
                     if not start and "\u4e00" <= text[floor - 1] <= "\u9fff" and "\u4e00" <= text[floor] <= "\u9fff":
                         return floor
-            if not start and self.ascii:
-                word = _WORD_START.search(text, floor, stop)
-                if word is not None:
-                    return word.start()
         if start > 0:
             if text[start].isspace():
-                start = skip_space(text, start, stop)
-            if "!" <= text[start] <= "~" or "\u4e00" <= text[start] <= "\u9fff":
+                start = NON_SPACE.search(text, start).start()  # type: ignore[union-attr]
+            if text[start - 1] == "\n" or "!" <= text[start] <= "~" or "\u4e00" <= text[start] <= "\u9fff":
                 return start
         return self.overlap_start(position, must_hold=hold or None, above=above)
 

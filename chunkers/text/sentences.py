@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from chunkers.text.lines import skip_space
 from chunkers.text.scripts import CLOSERS, HAN_KANA, HANGUL, OPENERS, inside_class
 
 FULL_STOPS = "。！？｡．।॥۔؟։።፧។៕။།༎꘏‼⁇⁈⁉"
