@@ -42,6 +42,20 @@ def commit_run(job: Job, decision: Decision, shards: Sequence[Shard]) -> None:
     store.write(outcome_path(job.run_id), json.dumps(outcome, ensure_ascii=False, indent=1).encode())
 
 
+def report_plan(job: Job, decision: Decision) -> None:
+    """Write the outcome of a run that only looked ahead: its `ending` is the decision's action, nothing is committed."""
+    store = job.table()
+    version = load_plan(store, job.run_id).base
+    outcome = {
+        "run_id": job.run_id,
+        "ending": decision.action,
+        "version": version,
+        "winner": None,
+        **summary(decision),
+    }
+    store.write(outcome_path(job.run_id), json.dumps(outcome, ensure_ascii=False, indent=1).encode())
+
+
 def outcome_path(run_id: str) -> str:
     """Where the outcome lies in the table."""
     return layout.run_file(run_id, "outcome.json")
