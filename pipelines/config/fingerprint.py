@@ -28,6 +28,7 @@ def fingerprint(config: Config, strategy: Strategy, source: Source) -> str:
     parts = {
         "format": source.format,
         "decoding": describe(source.decoding),
+        **_records(config, source),
         "id_prefix": source.id_prefix,
         "strategy": describe(strategy),
         "tokens": describe(config.tokens),
@@ -38,6 +39,18 @@ def fingerprint(config: Config, strategy: Strategy, source: Source) -> str:
     }
     text = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _records(config: Config, source: Source) -> dict[str, Any]:
+    """What only sources of records, sources with an extractor, and tables with payload columns depend on."""
+    parts: dict[str, Any] = {}
+    if source.format != "text" and source.extractor is None:
+        parts["columns"] = describe(source.columns)
+    if config.payload:  # every row of the table has these columns
+        parts["payload"] = describe(config.payload)
+    if source.extractor is not None:
+        parts["extractor"] = describe(source.extractor)
+    return parts
 
 
 def describe(value: Any) -> Any:

@@ -5,24 +5,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from chunkers.measure.tokens import ENCODINGS
 from pipelines.config import addresses
 from pipelines.config.model import (
-    DECODE_ERRORS,
-    EVERYTHING,
-    FORMATS,
-    LATER_FORMATS,
     METADATA_VALUES,
     MIB,
     RUNNERS,
     SNAPSHOTS,
     TASK_BYTES,
+    Budget,
     Config,
-    Decoding,
     Gates,
     Guard,
     Hidden,
@@ -31,24 +26,24 @@ from pipelines.config.model import (
     Source,
     Tokens,
 )
-from pipelines.config.reader import Section
+from pipelines.config.reader import Section, keys_of
 from pipelines.config.rules import read_chunking
+from pipelines.config.sources import read_address, read_sources
 from pipelines.config.tree import KeyPath, Tree, parse, show
 from pipelines.errors import ConfigError
 from pipelines.globs import compile_globs
 from pipelines.table.layout import check_address
 
-
-def keys_of(record: type) -> tuple[str, ...]:
-    """The keys of a section are the fields of its record."""
-    return tuple(field.name for field in fields(record) if field.init)
-
-
-TOP_KEYS = ("name", "source", "chunking", "tokens", "output", "guard", "gates", "storage", "beam", "metadata_values")
+TOP_KEYS = (
+    *("name", "source", "chunking", "tokens", "output", "limits", "guard", "gates", "storage", "beam"),
+    "metadata_values",
+)
 BEAM_KEYS = ("runner",)
 FILE_OPTIONS = ("follow_links",)
 MIN_TASK_BYTES = 1024
 MAX_TASK_BYTES = 512 * MIB
+MAX_BYTES = 1024 * MIB
+"""Arrow's strings, and what a task holds of a document at once, set this limit to the limit."""
 
 
 def load_config(path: str | os.PathLike[str], environment: Mapping[str, str] | None = None) -> Config:
@@ -71,7 +66,7 @@ def config_from(tree: Tree, environment: Mapping[str, str]) -> Config:
         raise ConfigError("is empty; it needs at least the keys source and output", file=tree.file)
     top = Section(tree, (), tree.root, TOP_KEYS)
     _refuse_misplaced_variables(tree)
-    sources = _sources(top, environment)
+    sources = read_sources(top, environment)
     notes: list[str] = []
     output = _output(top, environment, notes)
     _refuse_overlap(tree, sources, output)
@@ -83,6 +78,7 @@ def config_from(tree: Tree, environment: Mapping[str, str]) -> Config:
         rules=rules,
         tokens=_tokens(top),
         output=output,
+        limits=_limits(top),
         guard=_guard(top),
         gates=_gates(top),
         storage=_storage(top, sources, output),
@@ -90,69 +86,6 @@ def config_from(tree: Tree, environment: Mapping[str, str]) -> Config:
         metadata_values=top.choice("metadata_values", METADATA_VALUES, "typed"),
         warnings=tuple(notes),
     )
-
-
-def _sources(top: Section, environment: Mapping[str, str]) -> tuple[Source, ...]:
-    if not top.has("source"):
-        raise top.tree.error((), "the key 'source' is missing; it lists the folders to read")
-    value = top.values["source"]
-    if not isinstance(value, list) or not value:
-        raise top.error(
-            "source",
-            f"is {'an empty list' if value == [] else show(value)}; it must be a list of sources, each '- path: …'",
-        )
-    tree = top.tree
-    return tuple(
-        _source(Section(tree, ("source", number), item, (*keys_of(Source), "columns")), environment)
-        for number, item in enumerate(value)
-    )
-
-
-def _source(section: Section, environment: Mapping[str, str]) -> Source:
-    if section.has("columns"):
-        raise section.error(
-            "columns", "describes records of containers, which this version does not read yet; remove it"
-        )
-    if section.values.get("format") in LATER_FORMATS:
-        raise section.error(
-            "format",
-            f"is {section.values['format']!r}, which this version does not read yet; it must be {' or '.join(FORMATS)}",
-        )
-    include = section.globs("include", EVERYTHING)
-    if not include:
-        raise section.error("include", 'is an empty list, which selects nothing; write ["**"] for everything')
-    return Source(
-        path=_address(section, "path", environment),
-        include=include,
-        exclude=section.globs("exclude", ()),
-        id_prefix="" if section.values.get("id_prefix") == "" else section.text("id_prefix", ""),
-        format=section.choice("format", FORMATS, "auto"),
-        decoding=_decoding(section),
-    )
-
-
-def _decoding(section: Section) -> Decoding:
-    if not section.has("decoding"):
-        return Decoding()
-    inner = section.section("decoding", keys_of(Decoding))
-    encoding = inner.text("encoding") if inner.values.get("encoding") is not None else None
-    if encoding is not None and not _is_text_encoding(encoding):
-        raise inner.error(
-            "encoding",
-            f"is {show(encoding)}, which Python cannot decode; "
-            "it must be null (detect) or a name like utf-8, gb18030, cp1252",
-        )
-    return Decoding(encoding=encoding, errors=inner.choice("errors", DECODE_ERRORS, "strict"))
-
-
-def _is_text_encoding(name: str) -> bool:
-    try:
-        b"aaaa".decode(name)  # refuses codecs that give no text (base64, rot13), which codecs.lookup() finds
-    except UnicodeDecodeError:
-        return True
-    except (LookupError, ValueError):
-        return False
-    return True
 
 
 def _tokens(top: Section) -> Tokens | None:
@@ -168,7 +101,7 @@ def _output(top: Section, environment: Mapping[str, str], notes: list[str]) -> O
     section = top.section("output", keys_of(Output))
     if section.values.get("snapshot") == "referenced":
         raise section.error("snapshot", "is 'referenced', which this version does not write yet; it must be folder")
-    path = _address(section, "path", environment)
+    path = read_address(section, "path", environment)
     if "%" in path:
         raise section.error(
             "path", f"is {show(path)}; a table's address cannot hold '%': readers decode it differently"
@@ -183,6 +116,20 @@ def _output(top: Section, environment: Mapping[str, str], notes: list[str]) -> O
         path=path,
         snapshot=section.choice("snapshot", SNAPSHOTS, "folder"),
         task_bytes=section.size("task_bytes", TASK_BYTES, at_least=MIN_TASK_BYTES, at_most=MAX_TASK_BYTES),
+    )
+
+
+def _limits(top: Section) -> Budget:
+    if not top.has("limits"):
+        return Budget()
+    section = top.section("limits", keys_of(Budget))
+    usual = Budget()
+    return Budget(
+        max_bytes=section.size("max_bytes", usual.max_bytes, at_least=1024, at_most=MAX_BYTES),
+        max_chunks=section.whole("max_chunks", usual.max_chunks, at_least=1),
+        work=None if section.get("work", None) is None else section.whole("work", 0, at_least=1),
+        seconds=section.positive("seconds", usual.seconds),
+        max_ratio=section.whole("max_ratio", usual.max_ratio, at_least=1),
     )
 
 
@@ -242,15 +189,6 @@ def _beam(top: Section) -> Mapping[str, Any]:
             "runner", f"is {show(runner)}, which this version does not run on yet; it must be {' or '.join(RUNNERS)}"
         )
     return {"runner": runner}
-
-
-def _address(section: Section, key: str, environment: Mapping[str, str]) -> str:
-    text = section.text(key)
-    try:
-        address = addresses.expand(text, environment)
-    except addresses.AddressError as error:
-        raise section.error(key, str(error)) from None
-    return section.printable(key, address)
 
 
 def _refuse_misplaced_variables(tree: Tree) -> None:

@@ -15,10 +15,8 @@ MIB = 1024 * 1024
 TASK_BYTES = 16 * MIB
 EVERYTHING = ("**",)
 
-Format = Literal["auto", "text"]
-FORMATS: tuple[str, ...] = ("auto", "text")
-LATER_FORMATS: tuple[str, ...] = ("jsonl", "csv", "tsv", "parquet", "records")
-"""Named in the design, not read by this version."""
+Format = Literal["auto", "text", "jsonl", "csv", "tsv", "parquet", "records"]
+FORMATS: tuple[str, ...] = ("auto", "text", "jsonl", "csv", "tsv", "parquet", "records")
 
 DecodeErrors = Literal["strict", "replace"]
 DECODE_ERRORS: tuple[str, ...] = ("strict", "replace")
@@ -58,6 +56,29 @@ class Decoding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """What the columns (CSV, Parquet) or keys (JSON) of a record hold. Names are taken literally: no paths into values.
+
+    `payload` maps a column to its declared type (`table.schemas.PAYLOAD_TYPES`).
+    """
+
+    id: str = "id"
+    text: str = "text"
+    title: str | None = None
+    media_type: str | None = None
+    metadata: tuple[str, ...] = ()
+    payload: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extractor:
+    """A function from bytes to Markdown text, as `package.module:name`, and a version that changes when it does."""
+
+    function: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """One folder or object to read documents from. Globs match the path below `path` (docs/configuration.md)."""
 
@@ -66,7 +87,9 @@ class Source:
     exclude: tuple[str, ...] = ()
     id_prefix: str = ""
     format: Format = "auto"
+    columns: Columns = field(default_factory=Columns)
     decoding: Decoding = field(default_factory=Decoding)
+    extractor: Extractor | None = None
     _included: Globs = field(init=False, repr=False, compare=False)
     _excluded: Globs = field(init=False, repr=False, compare=False)
 
@@ -105,6 +128,22 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What one document may cost; over it, the document fails as a whole.
+
+    `max_bytes` are bytes of a document, of one record, and of a container that cannot be split, decompressed. `work`
+    counts steps of cutting (None: 1,000,000 and 200 a character); `seconds` is its backstop. `max_ratio` is how much
+    larger than the object its decompressed content may be.
+    """
+
+    max_bytes: int = 512 * MIB
+    max_chunks: int = 100_000
+    work: int | None = None
+    seconds: float = 60.0
+    max_ratio: int = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
     """Deletions are withheld when more than `documents` *and* more than `percent` of a source would vanish."""
 
@@ -138,6 +177,7 @@ class Config:
     rules: tuple[Rule, ...] = ()
     tokens: Tokens | None = None
     metadata_values: MetadataValues = "typed"
+    limits: Budget = field(default_factory=Budget)
     guard: Guard = field(default_factory=Guard)
     gates: Gates | None = None
     storage: Hidden = field(default_factory=Hidden)
@@ -148,3 +188,11 @@ class Config:
     def all_rules(self) -> tuple[Rule, ...]:
         """The rules in order of precedence, the default last: rule indexes point into this."""
         return (*self.rules, self.default)
+
+    @property
+    def payload(self) -> tuple[tuple[str, str], ...]:
+        """The payload columns (name, declared type) of all sources, in order of first appearance."""
+        found: dict[str, str] = {}
+        for source in self.sources:
+            found.update((name, type_) for name, type_ in source.columns.payload.items() if name not in found)
+        return tuple(found.items())

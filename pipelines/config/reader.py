@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from chunkers.errors import nearest
@@ -15,6 +16,11 @@ REQUIRED: Any = object()
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
+
+
+def keys_of(record: type) -> tuple[str, ...]:
+    """The keys of a section are the fields of its record."""
+    return tuple(field.name for field in fields(record) if field.init)
 
 
 class Section:
@@ -87,6 +93,13 @@ class Section:
         if isinstance(value, bool) or not isinstance(value, int) or value < at_least:
             raise self.error(key, f"is {show(value)}; it must be a whole number, {at_least} or more")
         return value
+
+    def positive(self, key: str, default: float) -> float:
+        """A number above 0."""
+        value = self.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
+            raise self.error(key, f"is {show(value)}; it must be a number above 0")
+        return float(value)
 
     def percent(self, key: str, default: float) -> float:
         """A plain number from 0 to 100."""

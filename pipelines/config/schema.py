@@ -16,8 +16,11 @@ from pipelines.config.model import (
     METADATA_VALUES,
     RUNNERS,
     SNAPSHOTS,
+    Budget,
+    Columns,
     Guard,
 )
+from pipelines.table.schemas import PAYLOAD_TYPES
 
 Schema = dict[str, Any]
 
@@ -45,6 +48,7 @@ def schema() -> Schema:
                     },
                     required=["path"],
                 ),
+                "limits": _limits(),
                 "guard": _section(
                     {
                         "documents": {"type": "integer", "minimum": 0, "default": Guard().documents},
@@ -80,9 +84,43 @@ def _source() -> Schema:
             "exclude": {**_list(_TEXT), "default": []},
             "id_prefix": {"type": "string", "default": ""},
             "format": {"enum": list(FORMATS), "default": FORMATS[0]},
+            "columns": _columns(),
             "decoding": _section(decoding),
+            "extractor": _section(
+                {"function": {**_TEXT, "description": "package.module:function"}, "version": _TEXT},
+                required=["function", "version"],
+            ),
         },
         required=["path"],
+    )
+
+
+def _columns() -> Schema:
+    usual = Columns()
+    name = {"type": ["string", "null"], "minLength": 1, "default": None}
+    return _section(
+        {
+            "id": {**_TEXT, "default": usual.id},
+            "text": {**_TEXT, "default": usual.text},
+            "title": name,
+            "media_type": name,
+            "metadata": {**_list(_TEXT), "uniqueItems": True, "default": []},
+            "payload": {"type": "object", "additionalProperties": {"enum": list(PAYLOAD_TYPES)}, "default": {}},
+        }
+    )
+
+
+def _limits() -> Schema:
+    usual = Budget()
+    whole = {"type": "integer", "minimum": 1}
+    return _section(
+        {
+            "max_bytes": {**_SIZE, "description": "of a document or record, decompressed (default: 512MiB)"},
+            "max_chunks": {**whole, "default": usual.max_chunks},
+            "work": {"type": ["integer", "null"], "minimum": 1, "default": None},
+            "seconds": {"type": "number", "exclusiveMinimum": 0, "default": usual.seconds},
+            "max_ratio": {**whole, "default": usual.max_ratio},
+        }
     )
 
 

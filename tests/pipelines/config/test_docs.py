@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.config.load import TOP_KEYS, config_from
-from pipelines.config.model import Decoding, Guard, Limits, Output, Source, Tokens
+from pipelines.config.model import Budget, Columns, Decoding, Extractor, Guard, Limits, Output, Source, Tokens
 from pipelines.config.tree import parse
 from pipelines.errors import ConfigError
 
@@ -34,11 +34,12 @@ def test_there_are_examples_of_both_kinds() -> None:
 
 def test_every_key_has_a_row() -> None:
     rows = set(re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE))
-    sections = {"source[]": Source, "tokens": Tokens, "output": Output, "guard": Guard}
+    sections = {"source[]": Source, "tokens": Tokens, "output": Output, "limits": Budget, "guard": Guard}
     wanted = {
         f"{section}.{field.name}" for section, record in sections.items() for field in fields(record) if field.init
     }
-    wanted |= {f"source[].decoding.{field.name}" for field in fields(Decoding)}
+    nested = {"columns": Columns, "decoding": Decoding, "extractor": Extractor}
+    wanted |= {f"source[].{name}.{field.name}" for name, record in nested.items() for field in fields(record)}
     wanted |= {f"gates.failed_documents.{field.name}" for field in fields(Limits)}
-    assert wanted - rows == {"source[].decoding"}
+    assert wanted - rows == {f"source[].{name}" for name in nested}
     assert {key for key in TOP_KEYS if not any(row.split(".")[0].removesuffix("[]") == key for row in rows)} == set()

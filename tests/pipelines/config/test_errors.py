@@ -26,7 +26,7 @@ YAML = [
     (
         "[]",
         (
-            "c.yaml:1: is a list; it must be a mapping with the keys name, source, chunking, tokens, output, guard, gates, "
+            "c.yaml:1: is a list; it must be a mapping with the keys name, source, chunking, tokens, output, limits, guard, gates, "
             "storage, beam, metadata_values"
         ),
     ),
@@ -84,7 +84,7 @@ def test_missing_file(tmp_path: Path) -> None:
     assert str(caught.value) == f"{tmp_path / 'none.yaml'}: cannot be read: No such file or directory"
 
 
-TOP = "c.yaml:4: {} is not a key of the configuration{}; keys: name, source, chunking, tokens, output, guard, gates, storage, beam, metadata_values"
+TOP = "c.yaml:4: {} is not a key of the configuration{}; keys: name, source, chunking, tokens, output, limits, guard, gates, storage, beam, metadata_values"
 
 KEYS = [
     ("chunkin: {}\n", TOP.format("chunkin", " (did you mean 'chunking'?)")),
@@ -176,7 +176,7 @@ SOURCES = [
         "source: [docs]\noutput: {path: t}\n",
         (
             "c.yaml:1: source[0] is 'docs'; it must be a mapping with the keys path, include, exclude, id_prefix, format, "
-            "decoding, columns"
+            "columns, decoding, extractor"
         ),
     ),
     ("source:\n  - include: ['**']\noutput: {path: t}\n", "c.yaml:2: source[0] has no 'path'"),
@@ -184,7 +184,7 @@ SOURCES = [
         "source:\n  - path: a\n  - path: b\n    exclud: []\noutput: {path: t}\n",
         (
             "c.yaml:4: source[1].exclud is not a key of the configuration (did you mean 'exclude'?); keys here: path, include, "
-            "exclude, id_prefix, format, decoding, columns"
+            "exclude, id_prefix, format, columns, decoding, extractor"
         ),
     ),
     (
@@ -207,16 +207,68 @@ SOURCES = [
         'c.yaml:3: source[0].exclude[0] is 3; it must be a glob in quotes, like "**/*.md"',
     ),
     (
-        "source:\n  - path: a\n    format: csv\noutput: {path: t}\n",
-        "c.yaml:3: source[0].format is 'csv', which this version does not read yet; it must be auto or text",
-    ),
-    (
         "source:\n  - path: a\n    format: txt\noutput: {path: t}\n",
-        "c.yaml:3: source[0].format is 'txt'; it must be auto or text (did you mean 'text'?)",
+        "c.yaml:3: source[0].format is 'txt'; it must be auto, text, jsonl, csv, tsv, parquet or records (did you mean 'text'?)",
     ),
     (
-        "source:\n  - path: a\n    columns: {id: key}\noutput: {path: t}\n",
-        "c.yaml:3: source[0].columns describes records of containers, which this version does not read yet; remove it",
+        "source:\n  - path: a\n    format: text\n    columns: {id: key}\noutput: {path: t}\n",
+        "c.yaml:4: source[0].columns is for records, but format is 'text', which reads none; remove one of them",
+    ),
+    (
+        "source:\n  - path: a\n    columns: {key: id}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].columns.key is not a key of the configuration; keys here: id, text, title, media_type, metadata, payload",
+    ),
+    (
+        "source:\n  - path: a\n    columns: {id: text}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].columns.id is 'text', which both id and text would be",
+    ),
+    (
+        "source:\n  - path: a\n    columns: {metadata: lang}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].columns.metadata is 'lang'; it must be a list of column names",
+    ),
+    (
+        "source:\n  - path: a\n    columns: {metadata: [a, a]}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].columns.metadata names a column twice",
+    ),
+    (
+        "source:\n  - path: a\n    columns: {payload: [a]}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].columns.payload is a list; it must map column names to types, like {price: double}",
+    ),
+    (
+        "source:\n  - path: a\n    columns: {payload: {a: float}}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].columns.payload.a is 'float'; it must be one of string, int64, double, bool, date, timestamp, binary",
+    ),
+    (
+        "source:\n  - path: a\n    columns: {payload: {Title: string}}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].columns.payload.Title cannot be: payload column 'Title' collides with column 'title'",
+    ),
+    (
+        "source:\n  - path: a\n    columns: {payload: {a: string}}\n  - path: b\n    columns: {payload: {A: string}}\noutput: {path: t}\n",
+        "c.yaml:5: source[1].columns.payload.A is 'A' of type string, but source[0] has 'a' of type string; a payload column has one spelling and one type in all sources",
+    ),
+    (
+        "source:\n  - path: a\n    format: parquet\n    decoding: {errors: strict}\noutput: {path: t}\n",
+        "c.yaml:4: source[0].decoding would do nothing: the text in Parquet is UTF-8; remove it",
+    ),
+    (
+        "source:\n  - path: a\n    extractor: {function: json}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].extractor has no 'version'",
+    ),
+    (
+        "source:\n  - path: a\n    extractor: {function: json, version: a}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].extractor.function is 'json', which is not of the form package.module:function",
+    ),
+    (
+        "source:\n  - path: a\n    extractor: {function: 'json:lods', version: a}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].extractor.function is 'json:lods', which cannot be imported: json has no 'lods'",
+    ),
+    (
+        "source:\n  - path: a\n    extractor: {function: 'no_such_module:f', version: a}\noutput: {path: t}\n",
+        "c.yaml:3: source[0].extractor.function is 'no_such_module:f', which cannot be imported: ModuleNotFoundError: No module named 'no_such_module'",
+    ),
+    (
+        "source:\n  - path: a\n    extractor: {function: 'json:loads', version: a}\n    format: csv\noutput: {path: t}\n",
+        "c.yaml:4: source[0].format is 'csv', but the extractor gives one text a file; remove one of them",
     ),
     (
         "source:\n  - path: a\n    decoding: {encoding: utf-9}\noutput: {path: t}\n",

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from pipelines.config.load import TOP_KEYS, config_from, load_config
-from pipelines.config.model import Decoding, Guard, Limits, Output, Source, Tokens
+from pipelines.config.model import Budget, Columns, Decoding, Extractor, Guard, Limits, Output, Source, Tokens
 from pipelines.config.schema import schema
 from pipelines.config.tree import parse
 from pipelines.errors import ConfigError
@@ -39,7 +39,11 @@ def test_schema_and_model_list_the_same_keys() -> None:
     properties = schema()["properties"]
     assert set(properties) == set(TOP_KEYS)
     assert set(properties["source"]["items"]["properties"]) == names(Source)
-    assert set(properties["source"]["items"]["properties"]["decoding"]["properties"]) == names(Decoding)
+    of_source = properties["source"]["items"]["properties"]
+    assert set(of_source["columns"]["properties"]) == names(Columns)
+    assert set(of_source["decoding"]["properties"]) == names(Decoding)
+    assert set(of_source["extractor"]["properties"]) == names(Extractor)
+    assert set(properties["limits"]["properties"]) == names(Budget)
     assert set(properties["output"]["properties"]) == names(Output)
     assert set(properties["guard"]["properties"]) == names(Guard)
     assert set(properties["tokens"]["properties"]) == names(Tokens)
@@ -49,8 +53,12 @@ def test_schema_and_model_list_the_same_keys() -> None:
 def test_nightly_shows_every_key() -> None:
     nightly: Any = yaml.safe_load((CONFIGS[0].parent / "nightly.yaml").read_text("utf-8"))
     assert set(nightly) == set(TOP_KEYS)
-    assert set(nightly["source"][0]) == names(Source)
-    assert set(nightly["source"][0]["decoding"]) == names(Decoding)
+    shown = {key: value for source in nightly["source"] for key, value in source.items()}
+    assert set(shown) == names(Source)
+    assert set(shown["columns"]) == names(Columns)
+    assert set(shown["decoding"]) == names(Decoding)
+    assert set(shown["extractor"]) == names(Extractor)
+    assert set(nightly["limits"]) == names(Budget)
     assert set(nightly["output"]) == names(Output)
     assert set(nightly["guard"]) == names(Guard)
     assert set(nightly["chunking"]) == {"default", "rules"}
@@ -63,6 +71,8 @@ WRONG = [
     "name: 3\n",
     "guard: {document: 3}\n",
     "guard: {percent: 120}\n",
+    "limits: {seconds: 0}\n",
+    "limits: {max_chunks: 0}\n",
     "gates: {}\n",
     "gates: {failed_documents: {}}\n",
     "gates: {failed_documents: {soft: 1}}\n",
