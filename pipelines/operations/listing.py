@@ -15,6 +15,7 @@ from pipelines.errors import StorageError
 from pipelines.observe.events import ObjectSkipped, Sink, SourceListed, SourceUnreachable
 from pipelines.planning import LISTING
 from pipelines.storage.store import Page, Skipped, open_source
+from pipelines.table.keys import FILE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,5 +90,6 @@ def _table(page: Page, index: int, address: str) -> pa.Table:
         "size": pa.array(page.sizes, pa.int64()),
         "modified": pc.divide(pa.array(page.modified, pa.int64()), 1000).cast(pa.timestamp("us", "UTC")),
         "validator": pa.array(page.validators, pa.string()),
+        "kind": pa.repeat(pa.scalar(FILE), len(page.paths)),
     }
     return pa.table([values[name] for name in LISTING.names], schema=LISTING)

@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from pipelines.documents.failures import TRANSIENT
 from pipelines.planning.records import DUPLICATES, PLAN_DOCUMENTS, PlanSource, Route, Strings
 
+PARTS = ("start", "stop", "first")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identified:
@@ -86,10 +88,17 @@ def decide_listed(
         "unchanged",
     )
     keeps = pc.is_in(reasons, value_set=pa.array(["failed", "unchanged"]))
-    columns: dict[str, object] = {name: winners[name] for name in ("source", "path", "uri", "size", "modified")}
+    columns: dict[str, object] = {name: winners[name] for name in ("source", "path", "uri", "size", "modified", "kind")}
     columns |= {"id": ids, "validator": winners["validator"], "rule": rules, "fingerprint": fingerprints}
-    columns |= {"action": pc.if_else(keeps, "keep", "read"), "reason": reasons}
+    columns |= {"action": pc.if_else(keeps, "keep", "read"), "reason": reasons} | whole(len(ids))
     return pa.table({name: columns[name] for name in PLAN_DOCUMENTS.names}).cast(PLAN_DOCUMENTS)
+
+
+def whole(rows: int) -> dict[str, pa.Array]:
+    """The columns that say which part of its object each row is: all of it."""
+    nothing = pa.nulls(rows, pa.int64())
+    numbers = {"part": np.zeros(rows, np.int32), "parts": np.ones(rows, np.int32)}
+    return {name: pa.array(values) for name, values in numbers.items()} | dict.fromkeys(PARTS, nothing)
 
 
 def _first_of_each(ids: pa.ChunkedArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -17,10 +17,12 @@ LISTING = pa.schema(
         ("size", pa.int64()),
         ("modified", pa.timestamp("us", "UTC")),
         ("validator", pa.string()),
+        ("kind", pa.string()),
     ]
 )
 """One row per object that a source's globs select, any order. `source` indexes the configured sources, `path` is
-relative to the source's root, `validator` is null where size and time cannot be trusted yet."""
+relative to the source's root, `validator` is null where size and time cannot be trusted yet. `kind`: file, or container
+for an object of many records."""
 
 STATES = pa.schema(
     [
@@ -34,10 +36,22 @@ STATES = pa.schema(
         ("fingerprint", pa.string()),
         ("status", pa.string()),
         ("error", pa.string()),
+        ("kind", pa.string()),
     ]
 )
 STATE_COLUMNS: tuple[str, ...] = tuple(STATES.names)
-"""The columns of the documents table that planning reads; the rest (chunk hashes above all) may stay unread."""
+"""The columns of the documents table that planning reads; the rest (chunk hashes above all) may stay unread.
+Planning takes files and containers; their records are in HELD."""
+
+HELD = pa.schema(
+    [
+        ("key", pa.string()),
+        ("shard", pa.int32()),
+        ("records", pa.int64()),
+        ("transient", pa.bool_()),
+    ]
+)
+"""The records of the last commit, counted by container and shard. `transient`: one of them failed as may heal."""
 
 PLAN_DOCUMENTS = pa.schema(
     [
@@ -52,10 +66,22 @@ PLAN_DOCUMENTS = pa.schema(
         ("fingerprint", pa.string()),
         ("action", pa.string()),
         ("reason", pa.string()),
+        ("kind", pa.string()),
+        ("part", pa.int32()),
+        ("parts", pa.int32()),
+        ("start", pa.int64()),
+        ("stop", pa.int64()),
+        ("first", pa.int64()),
     ]
 )
-"""One row per document, sorted by id (code points). A document that no source lists has its old state's values,
-`source` -1 and `rule` -1. `rule` indexes the configuration's rules, the default last."""
+"""One row per file and per part of a container, sorted by sort key (table/keys.py: code points). An object that no
+source lists has its old state's values, `source` -1 and `rule` -1. `rule` indexes the configuration's rules, the
+default last. `id` is a file's id, a container's key.
+
+A container that is read has a row for each of its `parts`: bytes (JSON Lines) or rows (Parquet) from `start` up to
+`stop`, whose first record is number `first`; both null: all of it. One that is kept has a row for each shard that holds
+something of it. `size` is then that of the part.
+"""
 
 DUPLICATES = pa.schema(
     [
@@ -72,6 +98,27 @@ Action = Literal["keep", "read", "vanish"]
 KEEP_REASONS = ("unchanged", "failed", "unreachable", "out_of_scope", "unreplaced")
 READ_REASONS = ("new", "retry", "changed", "rule", "untrusted", "full")
 VANISH_REASONS = ("removed", "rekeyed", "out_of_scope")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Part of a container that can be read by itself: bytes or rows `start` up to `stop`.
+
+    `first` numbers its first record in the whole container, from 0; `bytes` is its share of the input.
+    """
+
+    start: int
+    stop: int
+    first: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What to do with every object, before any shard is laid out: PLAN_DOCUMENTS with one row an object."""
+
+    documents: pa.Table
+    duplicates: pa.Table
 
 
 class ShardRange(Protocol):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipelines.planning.listed import whole
 from pipelines.planning.records import PLAN_DOCUMENTS, Action, PlanSource
 
 
@@ -35,8 +36,10 @@ def decide_unlisted(
         actions.append("vanish" if vanishes else "keep")
         reasons.append(reason)
     nowhere = pa.array([-1] * gone.num_rows, pa.int32())
-    values = {name: gone[name] for name in ("id", "path", "uri", "size", "modified", "validator", "fingerprint")}
-    values |= {"source": nowhere, "rule": nowhere}
+    values = {
+        name: gone[name] for name in ("id", "path", "uri", "size", "modified", "validator", "fingerprint", "kind")
+    }
+    values |= {"source": nowhere, "rule": nowhere} | whole(gone.num_rows)
     values |= {"action": pa.array(actions, pa.string()), "reason": pa.array(reasons, pa.string())}
     return pa.table({name: values[name] for name in PLAN_DOCUMENTS.names}).cast(PLAN_DOCUMENTS)
 

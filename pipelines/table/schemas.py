@@ -76,8 +76,16 @@ DOCUMENTS = _columns(
     status=pa.string(),
     error=pa.string(),
     fail_streak=pa.int32(),
+    kind=pa.string(),
+    key=pa.string(),
+    position=pa.int64(),
 )
-"""One state a document. `chunk_hashes` has 64 bytes a chunk, in order: the content digest, then the row digest."""
+"""One state a document, and one a container, whose id is its key and which has no chunk.
+
+`chunk_hashes` has 64 bytes a chunk, in order: the content digest, then the row digest. `kind` is file, container or
+record; `key` is that of the object, see keys.py, `position` the number of a record in its container, from 0. What was
+listed of an object (validator, size, modified) is in its own row: records leave it null.
+"""
 
 CHANGES = _columns(
     id=pa.string(),

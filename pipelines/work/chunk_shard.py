@@ -248,6 +248,10 @@ class _Attempt:
                 columns.append(results[field.name])
             elif field.name == "source":
                 columns.append(paths.take(listed["source"].combine_chunks()))
+            elif field.name == "key":
+                columns.append(listed["id"])
+            elif field.name == "position":
+                columns.append(pa.nulls(listed.num_rows, field.type))
             else:
                 columns.append(listed[field.name])
         read = pa.table(columns, schema=schemas.DOCUMENTS)

@@ -13,11 +13,17 @@ MAX_DOCUMENT_BYTES = 512 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One run of one configuration. Small and picklable: it crosses to every worker."""
+    """One run of one configuration. Small and picklable: it crosses to every worker.
+
+    `scratch` is the folder that a dry run writes to instead of the table. A task that began `isolate_after` times
+    without an end chunks each document in a process of its own.
+    """
 
     config: Config
     run_id: str
     approve_deletions: int | None = None
+    scratch: str | None = None
+    isolate_after: int = 2
 
     def table(self) -> Store:
         """The store of the table's folder."""

@@ -21,7 +21,7 @@ from pipelines.table import layout
 from pipelines.table.records import FileEntry, Shard
 from pipelines.table.shards import parquet_file
 
-_REPEATED = ["source", "rule", "fingerprint", "action", "reason"]
+_REPEATED = ["source", "rule", "fingerprint", "action", "reason", "kind", "part", "parts"]
 """Columns of few different values. A dictionary of the others costs as much as the rest of storing a plan."""
 
 
@@ -31,6 +31,8 @@ class StoredPlan:
 
     `base` is the version it starts from, None for a first run. `listed` counts the documents listed, `known_failures`
     those among them that failed before and are not tried again. `partial`: some source was not listed whole.
+    `has_records`: there are records, in the last commit or in a container that is listed now. `payload` names the
+    payload columns and their types; `rewrite`: they are others than the last commit's, so every shard is written anew.
     """
 
     base: int | None
@@ -41,6 +43,9 @@ class StoredPlan:
     listed: int
     known_failures: int
     partial: bool
+    has_records: bool = False
+    payload: tuple[tuple[str, str], ...] = ()
+    rewrite: bool = False
 
     def may_reuse(self, task: Task) -> bool:
         """Whether the task's shard would replace exactly one old one."""
@@ -83,7 +88,8 @@ def load_plan(store: Store, run_id: str) -> StoredPlan:
         regions=tuple(Region(**_tuples(region)) for region in values["regions"]),
         layout=tuple((kind, index) for kind, index in values["layout"]),
         old_shards=tuple(_shard(shard) for shard in values["old_shards"]),
-        **{name: values[name] for name in ("listed", "known_failures", "partial")},
+        payload=tuple((name, type_) for name, type_ in values["payload"]),
+        **{name: values[name] for name in ("listed", "known_failures", "partial", "has_records", "rewrite")},
     )
 
 

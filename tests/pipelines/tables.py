@@ -40,6 +40,7 @@ def listed(
         "size": size,
         "modified": DAY,
         "validator": validator,
+        "kind": "file",
     }
 
 
@@ -65,7 +66,14 @@ def state(id_: str, *chunks: str, path: str | None = None, root: str = "s3://doc
     path = id_ if path is None else path
     row: dict[str, Any] = dict.fromkeys(DOCUMENTS.names)
     row |= {"id": id_, "uri": f"{root}/{path}", "source": root, "path": path, "validator": "v1", "size": 100}
-    row |= {"modified": DAY, "hash": f"bytes of {id_}", "fingerprint": "f0", "fail_streak": 0}
+    row |= {
+        "kind": "file",
+        "key": id_,
+        "modified": DAY,
+        "hash": f"bytes of {id_}",
+        "fingerprint": "f0",
+        "fail_streak": 0,
+    }
     row |= {"status": "chunked" if chunks else "empty", "chunk_count": len(chunks), "chunk_hashes": hashes(*chunks)}
     return row | values
 

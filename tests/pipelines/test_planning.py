@@ -168,6 +168,12 @@ def test_a_document_that_nobody_lists_keeps_its_old_values() -> None:
         "fingerprint": "older",
         "action": "keep",
         "reason": "out_of_scope",
+        "kind": "file",
+        "part": 0,
+        "parts": 1,
+        "start": None,
+        "stop": None,
+        "first": None,
     }
 
 
