@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from chunkers.records import NOTHING
 from chunkers.structure.markdown import Dialect, Heading, Reading
 
-_new = tuple.__new__  # a third of the time of Path(…)
 _VERBATIM = ("fence", "code", "table", "html", "math", "expression", "definition")
 
 
@@ -33,22 +31,16 @@ def paths_of(headings: Iterable[Heading]) -> Iterator[tuple[str, ...]]:
         yield path
 
 
-class Path(NamedTuple):
-    """The headings above a section, as titles and as metadata."""
+Path = tuple[tuple[str, ...], Mapping[str, str]]
+"""The headings above a section, as titles and as metadata."""
 
-    titles: tuple[str, ...]
-    metadata: Mapping[str, str]
+NO_PATH: Path = ((), NOTHING)
 
+Opened = tuple[int, int, bool, Path]
+"""A heading that ends the section before it: its start and end, whether it is listed, the path below it.
 
-NO_PATH = Path((), NOTHING)
-
-
-class Opened(NamedTuple):
-    """A heading that ends the section before it. One that is not `listed` opens none: what follows is text above."""
-
-    heading: Heading
-    listed: bool
-    path: Path
+One that is not listed opens no section: what follows is text above.
+"""
 
 
 def opened_by(keys: Mapping[int, str], headings: Iterable[Heading]) -> list[Opened]:
@@ -57,7 +49,7 @@ def opened_by(keys: Mapping[int, str], headings: Iterable[Heading]) -> list[Open
     levels = [0]
     paths = [NO_PATH]  # above all, then down to the section that is open
     for heading in headings:
-        _, _, level, title = heading
+        level = heading[2]
         key = keys.get(level)
         if key is None and levels[-1] < level:
             continue
@@ -66,10 +58,12 @@ def opened_by(keys: Mapping[int, str], headings: Iterable[Heading]) -> list[Open
             paths.pop()
         path = paths[-1]
         if key is not None:
-            path = _new(Path, ((*path[0], title), {**path[1], key: title}))
+            title = heading[3]
+            titles, metadata = path
+            path = ((*titles, title), {**metadata, key: title})
             levels.append(level)
             paths.append(path)
-        found.append(_new(Opened, (heading, key is not None, path)))
+        found.append((heading[0], heading[1], key is not None, path))
     return found
 
 
@@ -89,9 +83,9 @@ def ranked(headers: Sequence[Sequence[str]], reading: Reading) -> list[Heading]:
 
     With marks of the user's own a level is the place of the mark in `headers`; other headings are mere text then.
     """
-    headings = reading.headings
     if are_plain(headers):
-        return headings
+        return reading.headings
+    headings = reading.headings
     ranks = {len(mark): rank for rank, (mark, _) in enumerate(headers, 1) if set(mark) == {"#"}}
     found = [each._replace(level=ranks[each.level]) for each in headings if each.level in ranks]
     taken = {each.start for each in headings}

@@ -14,12 +14,13 @@ from typing import Any
 
 import yaml
 
-from chunkers.structure.plainyaml import load_plain
+from chunkers.structure.plainyaml import PLAIN_LINES, load_plain, read_plain
 
 MOST_CHARACTERS = 64 * 1024
 """Longer front matter is skipped like any other, but not parsed."""
 
 _OPENER = re.compile(r"(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)(?![ \t]*(?:[\r\n]|\Z))")
+_PLAIN = re.compile(rf"---\n({PLAIN_LINES})---(?:\n|\Z)")
 _MARKS = re.compile(r"[\r\n](?:(---|\.\.\.|\+\+\+)[ \t]*(?=[\r\n]|\Z)|(`{3,}|~{3,})([^\r\n]*))")
 
 
@@ -46,6 +47,11 @@ def read_front_matter(text: str) -> FrontMatter | None:
     in a code fence, or between two `+++`. Without a closing line there is none. Never raises: what does not parse gives
     no metadata and a note.
     """
+    if text[:1] not in ("-", "+"):
+        return None
+    plain = _PLAIN.match(text)  # no line of it can be a mark or a fence
+    if plain is not None and plain.end(1) <= MOST_CHARACTERS and (mapping := read_plain(plain[1])) is not None:
+        return FrontMatter(end=plain.end(), body=plain.start(1), tail=plain.end(1), metadata=_flatten(mapping))
     opener = _OPENER.match(text)
     if opener is None:
         return None
@@ -114,7 +120,7 @@ def _load_yaml(source: str) -> Any:
     return yaml.load(source, _Loader)
 
 
-def _flatten(values: dict[Any, Any]) -> dict[str, Any]:
+def _flatten(values: Mapping[Any, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in values.items():
         if value.__class__ is str and key.__class__ is str:

@@ -6,50 +6,53 @@ A hundred times faster than a full parser, and never different: whatever is not 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 Plain = str | int | None | list["Plain"] | dict[str, "Plain"]
 
 # Characters that every scalar may hold, besides those of ASCII; YAML folds or refuses the others.
 _SAFE = r"\xa1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
+_KEY = r"[A-Za-z_][A-Za-z0-9_-]*+"
 _SCALAR = (
-    rf"\"(?P<double>[\x20-!#-\[\]-\x7e{_SAFE}]*+)\"|'(?P<single>[\x20-&(-\x7e{_SAFE}]*+)'|(?P<int>0|[1-9][0-9]{{0,17}})"
-    rf"|(?P<text>[A-Za-z](?:[\x20-\"$-9;-\x7e{_SAFE}]++|:(?![ \n])|(?<!\ )\#)*+)"
+    rf"\"[\x20-!#-\[\]-\x7e{_SAFE}]*+\"|'[\x20-&(-\x7e{_SAFE}]*+'|(?:0|[1-9][0-9]{{0,17}}+)(?=\ *+\n)"
+    rf"|[A-Za-z](?:[\x20-\"$-9;-\x7e{_SAFE}]++|:(?![ \n])|(?<!\ )\#)*+"
 )
-_LINE = re.compile(
-    rf"(\ *)(?:(?P<item>-)\ +|(?P<key>[A-Za-z_][A-Za-z0-9_-]*):(?:\ +|(?=\n)))(?:{_SCALAR})?\ *\n", re.VERBOSE
-)
+PLAIN_LINES = rf"(?:\ *+(?:-\ ++(?:{_SCALAR})|{_KEY}:(?:\ *+(?=\n)|\ ++(?:{_SCALAR})))\ *+\n)++"
+"""Some lines that `read_plain` can read, if any can, as a regular expression."""
+_LINES = re.compile(PLAIN_LINES)
+_LINE = re.compile(rf"(\ *+)(?:-|({_KEY}):)\ *+({_SCALAR}|)\ *+\n")
 _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"])
-
-
-class _Line(NamedTuple):
-    indent: int
-    key: str | None  # None: a list item
-    value: str | int | None
+_Line = tuple[int, str, str | int | None]  # indentation, the key ("": a list item), the value
 
 
 def load_plain(source: str) -> dict[str, Plain] | None:
     """The mapping that `source` (lines ended by `\\n`) is, or None where only a full parser can tell."""
+    return read_plain(source) if _LINES.fullmatch(source) else None
+
+
+def read_plain(source: str) -> dict[str, Plain] | None:
+    """The same for lines that `PLAIN_LINES` matched."""
     lines: list[_Line] = []
-    position = 0
-    while position < len(source):
-        match = _LINE.match(source, position)
-        if match is None:
-            return None
-        kind = match.lastgroup
-        value = None if kind in ("item", "key", None) else match[kind or 0]
-        key = match["key"]
-        if key is not None and key.lower() in _WORDS:
-            return None
-        if kind == "text" and value is not None:
-            value = value.rstrip(" ")
-            if value.lower() in _WORDS:
+    words, is_flat = _WORDS, True
+    for space, key, scalar in _LINE.findall(source):
+        value: str | int | None = scalar
+        if not scalar:
+            value = None
+        elif (first := scalar[0]) in "\"'":
+            value = scalar[1:-1]
+        elif "0" <= first <= "9":
+            value = int(scalar)
+        else:
+            value = scalar.rstrip(" ")
+            if scalar.lower().rstrip(" ") in words:
                 return None
-        if key is None and value is None:
+        if key.lower() in words:
             return None
-        lines.append(_Line(len(match[1]), key, int(value) if kind == "int" and value else value))
-        position = match.end()
-    if not lines or lines[0].indent or lines[0].key is None:
+        if space or not key or value is None:
+            is_flat = False
+        lines.append((len(space), key, value))
+    if is_flat:
+        return {key: value for _, key, value in lines}
+    if lines[0][0] or not lines[0][1]:
         return None
     values, end = _mapping(lines, 0)
     return values if end == len(lines) else None
@@ -57,25 +60,26 @@ def load_plain(source: str) -> dict[str, Plain] | None:
 
 def _mapping(lines: list[_Line], at: int) -> tuple[dict[str, Plain], int]:
     """The mapping whose first line is `at`, and the line after it; a line that fits nowhere ends the whole early."""
-    indent = lines[at].indent
+    indent = lines[at][0]
     values: dict[str, Plain] = {}
-    while at < len(lines) and lines[at].indent == indent and (key := lines[at].key) is not None:
-        value: Plain = lines[at].value
+    while at < len(lines) and lines[at][0] == indent and lines[at][1]:
+        _, key, scalar = lines[at]
+        value: Plain = scalar
         at += 1
         if value is None and at < len(lines):
-            below = lines[at]
-            if below.key is None and below.indent >= indent:
+            below, below_key, _ = lines[at]
+            if not below_key and below >= indent:
                 value, at = _items(lines, at)
-            elif below.indent > indent:
+            elif below > indent:
                 value, at = _mapping(lines, at)
         values[key] = value
     return values, at
 
 
 def _items(lines: list[_Line], at: int) -> tuple[list[Plain], int]:
-    indent = lines[at].indent
+    indent = lines[at][0]
     values: list[Plain] = []
-    while at < len(lines) and lines[at].indent == indent and lines[at].key is None:
-        values.append(lines[at].value)
+    while at < len(lines) and lines[at][0] == indent and not lines[at][1]:
+        values.append(lines[at][2])
         at += 1
     return values, at
