@@ -3,6 +3,7 @@
 RechunkError              70  a bug, if nothing narrower fits
 ├── UsageError             2  command line
 ├── ConfigError            2  configuration: file, line and key
+├── WorkersDied            5  worker processes die again and again
 ├── StorageError           5  an address cannot be read or written
 │   └── SourcesUnreachable 5  no source could be listed
 └── TableStateError        6  the table is missing, foreign, of another format, or moved under us
@@ -61,6 +62,12 @@ class StorageError(RechunkError):
 
 class SourcesUnreachable(StorageError):
     """No source could be listed; nothing was published."""
+
+
+class WorkersDied(RechunkError):
+    """Worker processes died as often as the run was taken up again; nothing was published."""
+
+    exit_code = 5
 
 
 class TableStateError(RechunkError):

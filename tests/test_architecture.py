@@ -21,6 +21,7 @@ ROOT = Path(__file__).parent.parent
 CHUNKERS_ORDER = [
     "records",
     "errors",
+    "budget",
     "text",
     "measure",
     "structure",

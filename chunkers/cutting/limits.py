@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chunkers.budget import PER_MEASUREMENT, current
 from chunkers.measure.lengths import Ruler, Unit
 
 Bounds = Sequence[tuple[Unit, int]]
@@ -16,10 +17,10 @@ class Limit:
     `bounds` are (unit, most) pairs; every chunk has to keep all of them. No pairs: unbounded.
     """
 
-    __slots__ = ("_bound", "_bounds", "_text")
+    __slots__ = ("_bound", "_bounds", "_meter", "_text")
 
     def __init__(self, text: str, bounds: Bounds) -> None:
-        self._text, self._bounds = text, bounds
+        self._text, self._bounds, self._meter = text, bounds, current()
         self._bound: list[tuple[Unit, Ruler, int]] | None = None
 
     def _rulers(self) -> list[tuple[Unit, Ruler, int]]:
@@ -49,6 +50,8 @@ class Limit:
 
     def fits(self, start: int, end: int, context: str = "") -> bool:
         """Whether `context` and `text[start:end]` together keep every limit."""
+        if self._meter is not None:
+            self._meter.spend(PER_MEASUREMENT + end - start)
         if context:
             whole = context + self._text[start:end]
             return all(unit.measure(whole) <= most for unit, most in self._bounds)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from chunkers.budget import exceeded, made, turns
 from chunkers.cutting.levels import BoundLevel, Gap, Ladder, Level, SeparatorPosition
 from chunkers.cutting.limits import Limit
 from chunkers.measure.lengths import Ruler, Unit
@@ -101,9 +102,14 @@ class Packer:
 
     def run(self, start: int) -> tuple[list[Span], list[Drop]]:
         position = self.inner_start(start, start)
-        while position < self.end:
+        for _ in turns(self.limit.characters):
+            if position >= self.end:
+                if spans := self.spans:
+                    repeated = self.overlap.most if self.overlap is not None else 0
+                    made(len(spans), spans[-1][1] - spans[0][0] + repeated * len(spans))
+                return self.spans, self.drops
             position = self.next(position)
-        return self.spans, self.drops
+        raise exceeded()
 
     def next(self, position: int) -> int:
         """Cut one chunk whose new text starts at `position`; returns where the next one's does."""

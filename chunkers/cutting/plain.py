@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from chunkers.budget import exceeded, turns
 from chunkers.cutting.levels import TEXT_ATOMS, BlankLine, BoundLevel, Ladder, Line
 from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim, pack
@@ -79,7 +80,7 @@ class _PlainPacker(Packer):
         begin = position = self.inner_start(0, 0)
         first = ended = position  # of the chunk before
         last = end - most
-        while True:
+        for _ in turns(most):  # (as fast as `while True`)
             # The next chunk runs from `begin`, repeats the text before `position`, and is new from there.
             is_last = position >= last
             if is_last and begin >= last:
@@ -127,6 +128,7 @@ class _PlainPacker(Packer):
                 begin = prose_start(position, first, ended)
             else:
                 begin = self.overlap_start(position)
+        raise exceeded()
 
     def _last_blank(self, low: int, reach: int) -> tuple[int, int]:
         """The last blank line that ends in `low <= end <= reach`, and its size; (-1, 2) if there is none."""

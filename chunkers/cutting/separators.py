@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import regex
 
+from chunkers.budget import current
 from chunkers.cutting.levels import BoundLevel, Gap, SeparatorPosition
 from chunkers.errors import BudgetExceeded
 from chunkers.records import Cut
@@ -37,11 +38,14 @@ class SeparatorPattern:
 
 
 def separator_spans(text: str, pattern: str, seconds: float) -> list[tuple[int, int]]:
-    """All matches of a user's pattern; BudgetExceeded when they take more than `seconds`."""
+    """All matches of a user's pattern; BudgetExceeded when they take more than `seconds`, or than the document has."""
+    meter = current()
+    if meter is not None:
+        seconds = meter.seconds_left(seconds)
     try:
         return [found.span() for found in regex.compile(pattern).finditer(text, timeout=seconds)]
     except TimeoutError as error:
-        raise BudgetExceeded(f"separator {pattern!r} took more than {seconds} s on this document") from error
+        raise BudgetExceeded(f"separator {pattern!r} took more than {seconds:g} s on this document") from error
 
 
 def _gaps(spans: Sequence[tuple[int, int]], position: SeparatorPosition | None) -> list[Gap]:

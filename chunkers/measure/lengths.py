@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from chunkers.budget import PER_MEASUREMENT, current
 from chunkers.errors import InvalidOption, InvalidResult
 from chunkers.measure.tokens import DEFAULT_ENCODING, Encoding, TokenMap, encoding
 from chunkers.measure.words import Words
@@ -199,13 +200,17 @@ class _Function:
 class _FunctionRuler:
     """Gallops from `limit` characters, then bisects; a function that does not shrink gives exact answers."""
 
-    __slots__ = ("call", "text")
+    __slots__ = ("call", "meter", "text")
 
     def __init__(self, text: str, call: Callable[[str], int]) -> None:
         self.text = text
         self.call = call
+        self.meter = current()
 
     def length(self, start: int, end: int) -> int:
+        if self.meter is not None:
+            self.meter.spend(PER_MEASUREMENT + (end - start) // 4)
+            self.meter.look()  # nobody knows how long the function takes
         return _checked(self.call, self.text[start:end], start)
 
     def reach(self, start: int, limit: int) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
+from chunkers.budget import PER_CHUNK, current
 from chunkers.errors import InvalidOption, SpecialTokenFound
 from chunkers.measure.tokens import Encoding, TokenMap, encoding
 from chunkers.records import Span, Split
@@ -117,7 +118,7 @@ class _Windows:
         self.spans: list[Span] = []
 
     def run(self) -> list[Span]:
-        start, touching = 0, False
+        start, touching, meter = 0, False, current()
         while start < self.end:
             overlapped = self._overlapped(start) if touching and self.overlap else None
             window, overlap = overlapped or (self._window(start), 0)
@@ -126,6 +127,8 @@ class _Windows:
                 cut = "oversize" if window.oversize else "token" if window.end < self.end else "document-end"
                 self.spans.append(Span(window.begin, window.stop, cut, overlap=overlap))  # type: ignore[arg-type]
             start = window.end
+            if meter is not None:
+                meter.spend(PER_CHUNK + window.stop - window.begin)
         return self.spans
 
     def _overlapped(self, start: int) -> tuple[_Window, int] | None:

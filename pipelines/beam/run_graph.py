@@ -2,7 +2,7 @@
 
     Create([run]) → tasks → Reshuffle → ChunkShard → GroupByKey(task) → take one
     Create([run]) + all results → Decide → shards → Reshuffle → Publish
-    Create([run]) + all shards + decision → Commit
+    Create([run]) + all shards + decision → Commit          (a plan alone: decision → Report)
 
 Only small records cross from step to step; text never does. Commit hangs on `Create([run])`, so a plan without a task
 commits too.
@@ -20,30 +20,32 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from pipelines.allocation import rare_collections
 from pipelines.beam.errors import own_errors, revived_errors
 from pipelines.beam.runners import runner_for
-from pipelines.records import RunOptions
 from pipelines.routing import Router
 from pipelines.table.records import Shard
 from pipelines.work.chunk_shard import chunk_shard
 from pipelines.work.decide import Decision, decide
-from pipelines.work.finish import commit_run, publish_one
+from pipelines.work.finish import commit_run, publish_one, report_plan
 from pipelines.work.job import Job
 from pipelines.work.results import TaskResult
 from pipelines.work.stored_plan import load_plan
 
 
-def run_graph(job: Job, options: RunOptions, tasks: int) -> None:
-    """Run the stored plan of `job`, of so many tasks, to its end; what came of it is in the run's `outcome.json`."""
-    runner, arguments = runner_for(job.config, options, tasks)
+def run_graph(job: Job, workers: int, *, publish: bool = True) -> None:
+    """Run the stored plan of `job` in so many processes, one being this one.
+
+    What came of it is in the run's `outcome.json`. Not to `publish` ends with what would be published.
+    """
+    runner, arguments = runner_for(job.config, workers)
     with (
         rare_collections(),
         revived_errors(),
         beam.Pipeline(runner=runner, options=PipelineOptions(arguments)) as pipeline,
     ):
-        build(pipeline, job)
+        build(pipeline, job, publish=publish)
 
 
-def build(pipeline: beam.Pipeline, job: Job) -> None:
-    """Attach the job to `pipeline`."""
+def build(pipeline: beam.Pipeline, job: Job, *, publish: bool = True) -> None:
+    """Attach the job to `pipeline`; without `publish` it ends with the decision."""
     run = pipeline | "Run" >> beam.Create([job.run_id])
     results = (
         run
@@ -54,6 +56,9 @@ def build(pipeline: beam.Pipeline, job: Job) -> None:
         | "Take one" >> beam.Map(take_one)
     )
     decision = run | "Decide" >> beam.ParDo(Decide(job), beam.pvalue.AsList(results))
+    if not publish:
+        _ = decision | "Report" >> beam.ParDo(Report(job))
+        return
     published = (
         decision
         | "Shards" >> beam.FlatMap(numbered_shards)
@@ -132,6 +137,17 @@ class Publish(beam.DoFn):
         with own_errors():
             published = publish_one(self._job, *element)
         yield published
+
+
+class Report(beam.DoFn):
+    """The last step of a run that publishes nothing."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def process(self, element: Decision) -> None:
+        with own_errors():
+            report_plan(self._job, element)
 
 
 class Commit(beam.DoFn):

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import ctypes
 import logging
-import signal
+import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from pipelines.allocation import keep_freed_memory, rare_collections
+from pipelines.processes import die_with_parent
 
-_PR_SET_PDEATHSIG = 1
-"""linux/prctl.h."""
+FOLDER = "RECHUNK_WORKERS"
+"""Environment variable: the folder where workers that are alive have a file named by their process id."""
 
 
-def die_with_parent() -> None:
-    """Leave interrupts to the parent, and end with it.
-
-    On Linux at once; elsewhere when its connection is found closed, not without a word on the terminal.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+@contextmanager
+def signed_in() -> Iterator[None]:
+    """Around a worker's life. The file stays where the process is killed: then somebody notices (`driver.py`)."""
+    folder = os.environ.get(FOLDER)
+    file = Path(folder) / str(os.getpid()) if folder else None
+    if file is not None:
+        file.touch()
+    try:
+        yield
+    finally:
+        if file is not None:
+            file.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
@@ -29,7 +35,8 @@ if __name__ == "__main__":
     keep_freed_memory()
     # Importing Beam logs, and the first log gives the root logger a handler on stderr unless it has one.
     logging.getLogger().addHandler(logging.NullHandler())
-    from apache_beam.runners.worker import sdk_worker_main
+    with signed_in():
+        from apache_beam.runners.worker import sdk_worker_main
 
-    with rare_collections():
-        sdk_worker_main.main(sys.argv)
+        with rare_collections():
+            sdk_worker_main.main(sys.argv)

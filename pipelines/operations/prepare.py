@@ -32,13 +32,15 @@ class Prepared:
 
     `sources` counts each source's documents by COUNTED, as far as they are known before anything is read, its `bytes`
     and whether its listing is `completed`. `plan` counts documents by action and reason. `partial`: some source was
-    not listed whole. The plan is stored unless there is `nothing_to_do`.
+    not listed whole. `read_bytes` is the size of what is to be read. The plan is stored unless there is
+    `nothing_to_do`.
     """
 
     base: Snapshot | None
     sources: Mapping[str, Mapping[str, Any]]
     plan: Mapping[str, Mapping[str, int]]
     tasks: int
+    read_bytes: int
     partial: bool
     nothing_to_do: bool
 
@@ -76,6 +78,7 @@ def prepare(config: Config, options: RunOptions, store: Store, run_id: str, emit
         sources=_by_source(config, listing, planned),
         plan={action: dict(reasons) for action, reasons in planned.counts.items()},
         tasks=len(planned.tasks),
+        read_bytes=_bytes_to_read(planned),
         partial=not all(listing.completed),
         nothing_to_do=nothing_to_do,
     )
@@ -104,6 +107,11 @@ def make_plan(config: Config, options: RunOptions, store: Store, base: Snapshot 
         full=options.full,
         prune=options.prune,
     )
+
+
+def _bytes_to_read(planned: Plan) -> int:
+    documents = planned.documents
+    return pc.sum(documents["size"].filter(pc.equal(documents["action"], "read"))).as_py() or 0
 
 
 def _duplicates_changed(store: Store, base: Snapshot | None, planned: Plan) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from pipelines.beam.quiet import quiet_beam
+from pipelines.beam.watched import run_watched, workers_for
 from pipelines.config.model import Config
 from pipelines.observe.events import Finished, GateFailed, RunStarted, Sink, Withheld
 from pipelines.observe.stats import run_stats
@@ -44,13 +45,7 @@ def run(config: Config, options: RunOptions, emit: Sink) -> Outcome:
     if prepared.nothing_to_do:
         ended = _unchanged(prepared)
     else:
-        with quiet_beam():
-            gc.disable()  # nothing that an import makes is garbage, and looking for it is a tenth of importing Beam
-            from pipelines.beam.run_graph import run_graph  # an unchanged night never imports Beam
-
-            gc.enable()
-            job = Job(config=config, run_id=run_id, approve_deletions=options.approve_deletions)
-            run_graph(job, options, prepared.tasks)
+        drive(Job(config=config, run_id=run_id, approve_deletions=options.approve_deletions), options.workers, prepared)
         ended = json.loads(store.read(outcome_path(run_id)))
     stats = run_stats(
         run_id=run_id,
@@ -77,6 +72,23 @@ def run(config: Config, options: RunOptions, emit: Sink) -> Outcome:
         summary=_summary(stats) | {"table": store.address, "failures": _failures(store, shown)},
         message=message,
     )
+
+
+def drive(job: Job, workers: int | None, prepared: Prepared, *, publish: bool = True) -> None:
+    """Run the stored plan, in as many processes as asked for (None: as it is worth); without `publish` up to there.
+
+    What came of it is in the run's `outcome.json`.
+    """
+    wanted = workers_for(job.config, workers, tasks=prepared.tasks, read_bytes=prepared.read_bytes)
+    if wanted > 1:
+        run_watched(job, wanted, prepared.tasks, publish=publish)
+        return
+    with quiet_beam():
+        gc.disable()  # nothing that an import makes is garbage, and looking for it is a tenth of importing Beam
+        from pipelines.beam.run_graph import run_graph  # an unchanged night never imports Beam
+
+        gc.enable()
+        run_graph(job, wanted, publish=publish)
 
 
 def _unchanged(prepared: Prepared) -> dict[str, Any]:

@@ -4,7 +4,7 @@
     chunks/<run id>/part-00003-of-00016.parquet            the whole corpus as of the run's commit
     runs/<run id>/documents|changes|failures|renames/part-…
     runs/<run id>/commit.json stats.json report.html outcome.json
-    runs/<run id>/plan/ attempts/<task>/<attempt>/ tasks/<task>.json
+    runs/<run id>/plan/ starts/<task>/<attempt> attempts/<task>/<attempt>/ tasks/<task>.json
 
 Run ids and file names match `[A-Za-z0-9][A-Za-z0-9.-]*`, so that no reader has to encode or decode them.
 """
@@ -107,6 +107,16 @@ def attempts_folder(run_id: str, task: int | None = None) -> str:
 def task_marker(run_id: str, task: int) -> str:
     """Created exclusively by the attempt that wins the task."""
     return run_file(run_id, f"tasks/{task:05d}.json")
+
+
+def starts_folder(run_id: str, task: int) -> str:
+    """The folder of the start markers of one task."""
+    return run_file(run_id, f"starts/{task:05d}")
+
+
+def start_marker(run_id: str, task: int, attempt: str) -> str:
+    """Created before an attempt at a task begins: what kills its process leaves only this behind."""
+    return f"{starts_folder(run_id, task)}/{check_name(attempt)}"
 
 
 def delta_path(path: str) -> str:

@@ -19,20 +19,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from chunkers.measure.tokens import TokenMap, encoding
-from pipelines.documents.decode import decode
 from pipelines.documents.failures import Failure, failure_of
+from pipelines.documents.read import read_document
 from pipelines.planning import Task
 from pipelines.routing import Router
 from pipelines.storage.store import Store
 from pipelines.table import layout, schemas, shards
 from pipelines.table.records import FileEntry
-from pipelines.work.chunk_document import Document, TokenCounter, chunk_document
+from pipelines.work.chunk_document import Document
+from pipelines.work.chunking import Chunking
 from pipelines.work.job import Job
 from pipelines.work.old_rows import OldShards, Result, same_rows
 from pipelines.work.read_ahead import read_ahead
 from pipelines.work.results import Counts, TaskResult
 from pipelines.work.rows import ChunkRows, table_of
+from pipelines.work.starts import chunking_for
 from pipelines.work.stored_plan import StoredPlan, load_task_documents
 
 
@@ -43,7 +44,12 @@ def chunk_shard(job: Job, plan: StoredPlan, router: Router, index: int) -> TaskR
     done = _read_marker(store, marker)
     if done is not None:
         return done
-    result = _Attempt(job, plan, router, store, plan.tasks[index]).run()
+    attempt = uuid.uuid4().hex
+    chunking = chunking_for(job, router, store, index, attempt)
+    try:
+        result = _Attempt(job, plan, chunking, store, plan.tasks[index], attempt).run()
+    finally:
+        chunking.close()
     if store.create(marker, result.to_json()):
         return result
     winner = _read_marker(store, marker)
@@ -78,15 +84,15 @@ class _Read(NamedTuple):
 class _Attempt:
     """One attempt at one task."""
 
-    def __init__(self, job: Job, plan: StoredPlan, router: Router, store: Store, task: Task) -> None:
+    def __init__(self, job: Job, plan: StoredPlan, chunking: Chunking, store: Store, task: Task, attempt: str) -> None:
         self._job = job
         self._store = store
-        self._router = router
+        self._chunking = chunking
         self._task = task
         self._may_reuse = plan.may_reuse(task)
         self._documents = load_task_documents(store, job.run_id, plan, task)
         self._old = OldShards(store, [plan.old_shards[i] for i in task.old_shards], task.low, task.high)
-        self._attempt = uuid.uuid4().hex
+        self._attempt = attempt
         self._rows = ChunkRows()
         self._counts = Counts()
         self._states: list[tuple[Any, ...]] = []  # rows of Result's columns
@@ -96,8 +102,6 @@ class _Attempt:
         self._read_rows: list[int] = []
         self._carried: list[str] = []
         self._emptied: list[str] = []
-        self._count_tokens = token_counter(job.config.tokens.encoding_name) if job.config.tokens else None
-        self._as_strings = job.config.metadata_values == "strings"
 
     def run(self) -> TaskResult:
         reads = list(self._reads())
@@ -137,16 +141,16 @@ class _Attempt:
                 self._confirm(read)
                 return
             stage = "decode"
-            text, name, confidence = decode(content, encoding=source.decoding.encoding, errors=source.decoding.errors)
+            text, name, confidence, _, _, encoded = self._chunking.call(
+                read_document, content, source, read.path, self._job.config.limits
+            )
             stage = "chunk"
-            chunks, strategy, drops, notes = chunk_document(
+            chunks, strategy, drops, notes = self._chunking.chunk(
+                read.rule,
                 text,
                 Document(read.id, read.path, read.uri, digest),
-                self._router.strategy(read.rule),
                 self._rows,
-                encoded=content if name == "utf-8" else None,
-                count_tokens=self._count_tokens,
-                metadata_as_strings=self._as_strings,
+                encoded=encoded,
             )
         except Exception as error:
             self._fail(read, failure_of(error, stage))
@@ -262,20 +266,3 @@ class _Attempt:
         folder = layout.attempts_folder(self._job.run_id, self._task.index)
         path = f"{folder}/{self._attempt}/{name or kind}.parquet"
         return shards.write(self._store, path, table, kind)
-
-
-def token_counter(encoding_name: str) -> TokenCounter:
-    """Counts the tokens of `context + text` of chunks of one text, which is encoded once."""
-    tokenizer = encoding(encoding_name)
-
-    def of_text(text: str) -> Any:
-        tokens = TokenMap(text, tokenizer)
-
-        def count(start: int, end: int, context: str, rendered: str | None) -> int:
-            if rendered is None and not context:
-                return tokens.count(start, end)
-            return tokenizer.count(context + (text[start:end] if rendered is None else rendered))
-
-        return count
-
-    return of_text

@@ -71,6 +71,11 @@ class ChunkRows:
     def __len__(self) -> int:
         return len(self.text)
 
+    def extend(self, other: ChunkRows) -> None:
+        """Append the rows of `other`, in their order."""
+        for name, values in vars(other).items():
+            getattr(self, name).extend(values)
+
     def finish(self, schema: pa.Schema) -> FinishedRows:
         """The rows with the columns of `schema`, in its order."""
         shared = table_of(self.documents, pa.schema([schema.field(name) for name in DOCUMENT_COLUMNS]))

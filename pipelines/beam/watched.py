@@ -1,0 +1,103 @@
+"""A local run in worker processes, watched: what dies is started again. Imports no Beam, which costs half a second."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+from dataclasses import dataclass
+
+from pipelines import errors
+from pipelines.config.addresses import protocol_of
+from pipelines.config.model import Config
+from pipelines.errors import RechunkError, UsageError, WorkersDied
+from pipelines.processes import command_of, environment, how_it_ended
+from pipelines.table import layout
+from pipelines.work.job import Job
+
+WORKER_DIED = 75
+"""Exit code of a driver that lost a worker."""
+
+RESTARTS = 5
+"""How often a run is taken up again: twice until a document that kills its process is isolated, and some for others."""
+
+BYTES_PER_WORKER = 300_000_000
+"""Bytes to read that take ten seconds of CPU: with less, a process of its own costs more time than it saves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driven:
+    """What the driver is told."""
+
+    job: Job
+    workers: int
+    publish: bool
+
+
+def workers_for(config: Config, workers: int | None, *, tasks: int, read_bytes: int) -> int:
+    """In how many processes to work, one being this one. None: as many as `read_bytes` are worth.
+
+    Raises UsageError for worker processes that could not see the data.
+    """
+    addresses = [config.output.path, *(source.path for source in config.sources)]
+    in_memory = [address for address in addresses if protocol_of(address) == "memory"]
+    if workers is None:
+        worth = read_bytes >= BYTES_PER_WORKER and not in_memory
+        return max(1, min(_cores(), tasks)) if worth else 1
+    if workers > 1 and in_memory:
+        raise UsageError(f"{in_memory[0]} is in this process's memory; other workers cannot see it: use one worker")
+    return workers
+
+
+def run_watched(job: Job, workers: int, tasks: int, *, publish: bool = True) -> None:
+    """`run_graph` in so many worker processes, driven by a process of their own.
+
+    Raises what the run raised, and WorkersDied when workers die again and again.
+    """
+    told = pickle.dumps(Driven(job=job, workers=workers, publish=publish))
+    for _ in range(RESTARTS + 1):
+        driver = subprocess.Popen(
+            command_of("pipelines.beam.driver"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
+        )
+        try:
+            said, _ = driver.communicate(told)
+        except BaseException:
+            driver.kill()
+            driver.wait()
+            raise
+        if driver.returncode == 0:
+            _raise(json.loads(said))
+            return
+        if driver.returncode == 1:
+            raise RuntimeError("the driver of the worker processes could not start; its traceback is above")
+    raise WorkersDied(
+        f"worker processes died {RESTARTS + 1} times (the last time the driver ended by "
+        f"{how_it_ended(driver.returncode)}); nothing was published. Not done: {_undone(job, tasks)}. Is there enough "
+        "memory for so many workers?"
+    )
+
+
+def _raise(answer: dict[str, str]) -> None:
+    """Raise what the driver says went wrong, if anything did."""
+    if not answer:
+        return
+    cls = getattr(errors, answer["error"], None)
+    if cls is None or not issubclass(cls, RechunkError):
+        raise RuntimeError(answer["message"])
+    error: RechunkError = cls.__new__(cls)
+    Exception.__init__(error, answer["message"])
+    raise error
+
+
+def _undone(job: Job, tasks: int) -> str:
+    store = job.table()
+    left = [task for task in range(tasks) if not store.exists(layout.task_marker(job.run_id, task))]
+    shown = ", ".join(map(str, left[:10])) + (" …" if len(left) > 10 else "")
+    return f"tasks {shown}" if left else "what comes after the tasks"
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

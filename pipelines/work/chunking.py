@@ -1,0 +1,79 @@
+"""Where the documents of a task are decoded and chunked: right here, or in a process of their own (`isolated.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from chunkers.budget import Meter
+from chunkers.records import Split
+from pipelines.config.model import Config
+from pipelines.routing import Router
+from pipelines.work.chunk_document import Chunked, Document, Splitter, TokenCounter, chunk_document
+from pipelines.work.rows import ChunkRows
+from pipelines.work.token_counter import token_counter
+
+T = TypeVar("T")
+
+
+class Chunking(Protocol):
+    """What a task does with one document at a time."""
+
+    def call(self, function: Callable[..., T], *arguments: Any) -> T:
+        """`function(*arguments)`. The function is one of a module, and what goes in and comes out can be pickled.
+
+        Raises what it raises; DocumentFailure `killed` if the process that it ran in is gone.
+        """
+
+    def chunk(self, rule: int, text: str, document: Document, rows: ChunkRows, **given: Any) -> Chunked:
+        """`chunk_document` by the strategy of `rule` and within the configured limits; `given` are its keywords."""
+
+    def close(self) -> None:
+        """Let go of what was started."""
+
+
+class InProcess:
+    """Right here."""
+
+    def __init__(self, config: Config, router: Router) -> None:
+        self._router = router
+        self._limits = config.limits
+        self._count_tokens: TokenCounter | None = token_counter(config.tokens.encoding_name) if config.tokens else None
+        self._as_strings = config.metadata_values == "strings"
+
+    def call(self, function: Callable[..., T], *arguments: Any) -> T:
+        """See Chunking."""
+        return function(*arguments)
+
+    def chunk(self, rule: int, text: str, document: Document, rows: ChunkRows, **given: Any) -> Chunked:
+        """See Chunking."""
+        return chunk_document(
+            text,
+            document,
+            _Metered(self._router.strategy(rule), self._limits),
+            rows,
+            count_tokens=self._count_tokens,
+            metadata_as_strings=self._as_strings,
+            **given,
+        )
+
+    def close(self) -> None:
+        """See Chunking."""
+
+
+class _Metered:
+    """A strategy under the configured limits."""
+
+    __slots__ = ("_limits", "_splitter")
+
+    def __init__(self, splitter: Splitter, limits: Any) -> None:
+        self._splitter = splitter
+        self._limits = limits
+
+    def split(self, text: str, *, path: str | None = None, media_type: str | None = None) -> Split:
+        limits = self._limits
+        meter = Meter(text, work=limits.work, seconds=limits.seconds, chunks=limits.max_chunks)
+        with meter:
+            split = self._splitter.split(text, path=path, media_type=media_type)
+        meter.check_chunks(len(split.spans))
+        return split
