@@ -1,11 +1,15 @@
 """What a run will read, keep and let go, decided from a listing and the last commit's states. Pure and columnar."""
 
-from pipelines.planning.planner import plan
+from pipelines.planning.planner import decide_objects, lay_out_plan, plan
 from pipelines.planning.records import (
+    CONTESTED,
     DUPLICATES,
+    HELD,
     LISTING,
     PLAN_DOCUMENTS,
     STATE_COLUMNS,
+    Decided,
+    Part,
     Plan,
     PlanSource,
     Region,
@@ -15,15 +19,21 @@ from pipelines.planning.records import (
 )
 
 __all__ = [
+    "CONTESTED",
     "DUPLICATES",
+    "HELD",
     "LISTING",
     "PLAN_DOCUMENTS",
     "STATE_COLUMNS",
+    "Decided",
+    "Part",
     "Plan",
     "PlanSource",
     "Region",
     "Route",
     "ShardRange",
     "Task",
+    "decide_objects",
+    "lay_out_plan",
     "plan",
 ]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.documents.failures import TRANSIENT
 from pipelines.planning.records import DUPLICATES, PLAN_DOCUMENTS, PlanSource, Route, Strings
+from pipelines.table.keys import CONTAINER, container_key, source_suffix
 
 PARTS = ("start", "stop", "first")
 
@@ -24,11 +24,16 @@ class Identified:
 
 
 def identify(listing: pa.Table, sources: Sequence[PlanSource], old: pa.Table) -> Identified:
-    """Give every listed object its id, `id_prefix` + path. The first source in order keeps an id that several make."""
-    prefixes = pa.array([source.id_prefix for source in sources] or [""], pa.string())
-    ids = listing["path"]
-    if any(source.id_prefix for source in sources):
-        ids = pc.binary_join_element_wise(prefixes.take(listing["source"].combine_chunks()), ids, "")
+    """Give every listed object its id. The first source in order keeps an id that several make.
+
+    A file's is `id_prefix` + path, a container's is its key.
+    """
+    ids = _names(listing, sources)
+    containers = pc.equal(listing["kind"], CONTAINER)
+    if pc.any(containers).as_py():
+        suffixes = pa.array([source_suffix(source.path) for source in sources], pa.string())
+        keys = pc.binary_join_element_wise(ids, suffixes.take(listing["source"].combine_chunks()), "")
+        ids = pc.if_else(containers, keys, ids)
     rows = listing.add_column(0, "id", ids)
     rows = rows.combine_chunks()
     rows = rows.take(pc.sort_indices(rows["id"]))
@@ -48,11 +53,23 @@ def identify(listing: pa.Table, sources: Sequence[PlanSource], old: pa.Table) ->
 
 
 def decide_listed(
-    winners: pa.Table, sources: Sequence[PlanSource], route: Route, old: pa.Table, *, full: bool
+    winners: pa.Table,
+    sources: Sequence[PlanSource],
+    route: Route,
+    old: pa.Table,
+    *,
+    heals: Collection[str],
+    retry: pa.Array,
+    full: bool,
 ) -> pa.Table:
-    """PLAN_DOCUMENTS rows of the listed documents: `keep` or `read`, and why."""
+    """PLAN_DOCUMENTS rows of the listed objects: `keep` or `read`, and why.
+
+    `heals` are the failure classes to try again, `retry` the ids of objects to read again in any case.
+    """
     ids = winners["id"].combine_chunks()
-    rules = pa.array(route(Strings(ids)), pa.int32())
+    has_containers = pc.any(pc.equal(winners["kind"], CONTAINER)).as_py()
+    names = _names(winners, sources).combine_chunks() if has_containers else ids
+    rules = pa.array(route(Strings(names)), pa.int32())
     fingerprints = _fingerprints(winners["source"].combine_chunks(), rules, sources)
     if old["id"].equals(winners["id"]):  # as on most nights
         before = old
@@ -62,7 +79,9 @@ def decide_listed(
     source_paths = pa.array([source.path for source in sources] or [""], pa.string()).take(winners["source"])
     is_new = pc.is_null(before["id"])
     failed = pc.equal(before["status"], "failed")
-    heals = pc.and_(failed, pc.is_in(before["error"], value_set=pa.array(sorted(TRANSIENT))))
+    again = pc.and_(failed, pc.is_in(before["error"], value_set=pa.array(sorted(heals), pa.string())))
+    if len(retry):
+        again = pc.or_(pc.fill_null(again, False), pc.is_in(ids, value_set=retry))
     trusted = pc.and_(pc.is_valid(winners["validator"]), pc.is_valid(before["validator"]))
     changed = pc.or_(
         pc.fill_null(pc.not_equal(winners["validator"], before["validator"]), False),
@@ -71,7 +90,7 @@ def decide_listed(
     reasons = pc.case_when(
         pc.make_struct(
             is_new,
-            heals,
+            again,
             changed,
             pc.fill_null(pc.not_equal(fingerprints, before["fingerprint"]), True),
             pc.invert(trusted),
@@ -99,6 +118,19 @@ def whole(rows: int) -> dict[str, pa.Array]:
     nothing = pa.nulls(rows, pa.int64())
     numbers = {"part": np.zeros(rows, np.int32), "parts": np.ones(rows, np.int32)}
     return {name: pa.array(values) for name, values in numbers.items()} | dict.fromkeys(PARTS, nothing)
+
+
+def makes(source: PlanSource, path: str, id_: str) -> bool:
+    """Whether `source` gives its object at `path` the id `id_`, of a file or of a container."""
+    return id_ in (source.id_prefix + path, container_key(source.id_prefix, path, source.path))
+
+
+def _names(rows: pa.Table, sources: Sequence[PlanSource]) -> pa.ChunkedArray:
+    """`id_prefix` + path of every row of a listing: what rules match."""
+    if not any(source.id_prefix for source in sources):
+        return rows["path"]
+    prefixes = pa.array([source.id_prefix for source in sources], pa.string())
+    return pc.binary_join_element_wise(prefixes.take(rows["source"].combine_chunks()), rows["path"], "")
 
 
 def _first_of_each(ids: pa.ChunkedArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -141,12 +173,7 @@ def _reserved(winners: pa.Table, sources: Sequence[PlanSource], old: pa.Table) -
             continue
         origin, path = origins[row].as_py(), paths[row].as_py()
         for source in sources[:winner]:
-            if (
-                not source.completed
-                and source.path == origin
-                and source.id_prefix + path == id_
-                and source.selects(path)
-            ):
+            if not source.completed and source.path == origin and makes(source, path, id_) and source.selects(path):
                 reserved[id_] = uris[row].as_py()
                 break
     return reserved

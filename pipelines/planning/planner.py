@@ -1,18 +1,29 @@
-"""The plan: what to do with every document, and which shards that touches."""
+"""The plan: what to do with every object, and which shards that touches."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipelines.documents.failures import TRANSIENT
+from pipelines.planning.contested import with_contested
 from pipelines.planning.layout import lay_out
 from pipelines.planning.listed import decide_listed, identify
-from pipelines.planning.records import LISTING, STATES, Plan, PlanSource, Route, ShardRange
+from pipelines.planning.pieces import pieces_of
+from pipelines.planning.records import (
+    CONTESTED,
+    HELD,
+    LISTING,
+    STATES,
+    Decided,
+    Part,
+    Plan,
+    PlanSource,
+    Route,
+    ShardRange,
+)
 from pipelines.planning.unlisted import decide_unlisted
 
 
@@ -27,63 +38,89 @@ def plan(
     full: bool = False,
     prune: bool = False,
 ) -> Plan:
-    """Decide what to read, keep and let go, and lay the documents out in shards.
+    """`decide_objects`, then `lay_out_plan` with no container in parts."""
+    decided = decide_objects(
+        listing=listing, sources=sources, route=route, states=states, shards=shards, full=full, prune=prune
+    )
+    return lay_out_plan(decided, shards=shards, task_bytes=task_bytes)
 
-    `listing` follows LISTING; `states` holds at least STATE_COLUMNS of the last commit and `shards` its ranges, or None
-    and () on a first run. `full` reads every listed document again; `prune` lets go of documents that no source's
-    globs take any more. `task_bytes` is the input, in bytes, that one shard is meant to take. ValueError when `shards`
-    do not own every key once.
+
+def decide_objects(
+    *,
+    listing: pa.Table,
+    sources: Sequence[PlanSource],
+    route: Route,
+    states: pa.Table | None,
+    shards: Sequence[ShardRange],
+    held: pa.Table | None = None,
+    contested: pa.Table | None = None,
+    heals: Collection[str] = TRANSIENT,
+    deleted: Mapping[str, Collection[str]] | None = None,
+    full: bool = False,
+    prune: bool = False,
+) -> Decided:
+    """Decide what to read, keep and let go.
+
+    `listing` follows LISTING; `states` holds at least STATE_COLUMNS of the last commit's files and containers, `held`
+    (HELD) counts their records and `shards` are its ranges; None and () on a first run. `contested` (CONTESTED) are
+    records without their id. `heals` are the failure classes to try again. `deleted`, the paths by source path, is what
+    is known to be gone; given, nothing else is gone. `full` reads every listed object again; `prune` lets go of what no
+    source's globs take any more. ValueError for states that no shard owns.
     """
     old = STATES.empty_table() if states is None else _columns(states, STATES)
     if old.num_rows and not shards:
         raise ValueError("there are document states but no shards that own them")
+    held = HELD.empty_table() if held is None else held
     # One chunk a column: taking rows from many chunks is several times slower.
     identified = identify(_columns(listing, LISTING).combine_chunks(), sources, old)
-    listed = decide_listed(identified.winners, sources, route, old, full=full)
-    unlisted = decide_unlisted(listed, identified.losers, sources, old, prune=prune)
+    retry = held.filter(held["retry"])["key"].combine_chunks() if held.num_rows else held["key"].combine_chunks()
+    listed = decide_listed(identified.winners, sources, route, old, heals=heals, retry=retry, full=full)
+    unlisted = decide_unlisted(listed, identified.losers, sources, old, deleted=deleted, prune=prune)
     documents = listed.combine_chunks()
     if unlisted.num_rows:
         documents = pa.concat_tables([listed, unlisted]).combine_chunks()
         documents = documents.take(pc.sort_indices(documents["id"])).combine_chunks()
-    actions = documents["action"].combine_chunks()
+    documents = with_contested(documents, CONTESTED.empty_table() if contested is None else contested)
+    return Decided(documents=documents, duplicates=identified.losers)
+
+
+def lay_out_plan(
+    decided: Decided,
+    *,
+    shards: Sequence[ShardRange],
+    task_bytes: int,
+    parts: Mapping[str, Sequence[Part]] | None = None,
+    held: pa.Table | None = None,
+    rewrite: bool = False,
+) -> Plan:
+    """Lay the objects out in shards.
+
+    `task_bytes` is the input, in bytes, that one shard is meant to take. `parts` has the parts of the containers that
+    are read in several, by key; `held` (HELD) says where the records of the others lie. `rewrite` writes every shard
+    anew. ValueError when `shards` do not own every key once.
+    """
+    pieces = pieces_of(decided.documents, parts or {}, HELD.empty_table() if held is None else held, shards)
     layout = lay_out(
-        documents["id"].combine_chunks(),
-        sizes=_surviving_sizes(documents, actions),
-        reads=_flags(pc.equal(actions, "read")),
-        touched=_flags(pc.not_equal(actions, "keep")),
+        pieces.keys,
+        sizes=pieces.sizes,
+        reads=pieces.reads,
+        touched=pieces.touched,
+        spans=pieces.spans,
         shards=shards,
         task_bytes=task_bytes,
+        rewrite=rewrite,
     )
     return Plan(
-        documents=documents,
-        duplicates=identified.losers,
+        documents=pieces.documents,
+        duplicates=decided.duplicates,
         tasks=layout.tasks,
         untouched=layout.untouched,
         regions=layout.regions,
         layout=layout.order,
-        counts=_counts(documents),
+        counts=decided.counts,
     )
 
 
 def _columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
     selected = table.select(schema.names)
     return selected if selected.schema.equals(schema) else selected.cast(schema)
-
-
-def _surviving_sizes(documents: pa.Table, actions: pa.Array) -> npt.NDArray[np.int64]:
-    sizes = pc.if_else(pc.equal(actions, "vanish"), 0, pc.fill_null(documents["size"], 0))
-    result: npt.NDArray[np.int64] = sizes.to_numpy().astype(np.int64)
-    return result
-
-
-def _flags(values: Any) -> npt.NDArray[np.bool_]:
-    flags: npt.NDArray[np.bool_] = values.to_numpy(zero_copy_only=False)
-    return flags
-
-
-def _counts(documents: pa.Table) -> Mapping[str, Mapping[str, int]]:
-    counts: dict[str, dict[str, int]] = {"keep": {}, "read": {}, "vanish": {}}
-    grouped = documents.group_by(["action", "reason"], use_threads=False).aggregate([([], "count_all")])
-    for row in sorted(grouped.to_pylist(), key=lambda row: (row["action"], row["reason"])):
-        counts[row["action"]][row["reason"]] = row["count_all"]
-    return counts

@@ -48,10 +48,15 @@ HELD = pa.schema(
         ("key", pa.string()),
         ("shard", pa.int32()),
         ("records", pa.int64()),
-        ("transient", pa.bool_()),
+        ("failed", pa.int64()),
+        ("retry", pa.bool_()),
     ]
 )
-"""The records of the last commit, counted by container and shard. `transient`: one of them failed as may heal."""
+"""The records of the last commit, counted by container and shard. `retry`: one of them failed as may heal by itself."""
+
+CONTESTED = pa.schema([("uri", pa.string()), ("key", pa.string())])
+"""Objects (`uri`) with a record whose id another object had, and the `key` of that object: if that one changes, the
+record may have its id now."""
 
 PLAN_DOCUMENTS = pa.schema(
     [
@@ -80,7 +85,7 @@ default last. `id` is a file's id, a container's key.
 
 A container that is read has a row for each of its `parts`: bytes (JSON Lines) or rows (Parquet) from `start` up to
 `stop`, whose first record is number `first`; both null: all of it. One that is kept has a row for each shard that holds
-something of it. `size` is then that of the part.
+something of it. `size` is always that of the whole object.
 """
 
 DUPLICATES = pa.schema(
@@ -95,7 +100,7 @@ DUPLICATES = pa.schema(
 """Objects that would make a document id that another object, `kept_uri`, already makes. They leave no chunk."""
 
 Action = Literal["keep", "read", "vanish"]
-KEEP_REASONS = ("unchanged", "failed", "unreachable", "out_of_scope", "unreplaced")
+KEEP_REASONS = ("unchanged", "failed", "unreachable", "unlisted", "out_of_scope", "unreplaced")
 READ_REASONS = ("new", "retry", "changed", "rule", "untrusted", "full")
 VANISH_REASONS = ("removed", "rekeyed", "out_of_scope")
 
@@ -115,10 +120,19 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """What to do with every object, before any shard is laid out: PLAN_DOCUMENTS with one row an object."""
+    """What to do with every object, before any shard is laid out: PLAN_DOCUMENTS with one row an object, by id."""
 
     documents: pa.Table
     duplicates: pa.Table
+
+    @property
+    def counts(self) -> Mapping[str, Mapping[str, int]]:
+        """Objects by action and reason."""
+        counts: dict[str, dict[str, int]] = {"keep": {}, "read": {}, "vanish": {}}
+        grouped = self.documents.group_by(["action", "reason"], use_threads=False).aggregate([([], "count_all")])
+        for row in sorted(grouped.to_pylist(), key=lambda row: (row["action"], row["reason"])):
+            counts[row["action"]][row["reason"]] = row["count_all"]
+        return counts
 
 
 class ShardRange(Protocol):
@@ -150,7 +164,7 @@ class PlanSource:
 class Task:
     """One shard to write. Owns the keys `low <= key < high` and the rows `start:stop` of the plan's documents.
 
-    `old_shards` are the shards of the last commit that its kept documents' rows come from; `input_bytes` is the size
+    `old_shards` are the shards of the last commit that overlap these keys; `input_bytes` is the size
     of its documents, those that vanish left out; `reads` counts the ones to read.
     """
 
@@ -167,7 +181,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """Old shards and the tasks that replace them: together they own one range of keys, so compare them together."""
+    """Old shards and the tasks that replace them: together they own one range of keys."""
 
     index: int
     low: str
@@ -181,7 +195,7 @@ class Plan:
     """What a run will do. Deterministic: the same listing, states and configuration give an equal plan.
 
     Tasks and `untouched` (indexes of old shards to take as they are) own every key once. `layout` names both in key
-    order. `counts` is documents by action and reason.
+    order. `counts` is objects by action and reason.
     """
 
     documents: pa.Table

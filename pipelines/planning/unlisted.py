@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.planning.listed import whole
+from pipelines.planning.listed import makes, whole
 from pipelines.planning.records import PLAN_DOCUMENTS, Action, PlanSource
 
 
 def decide_unlisted(
-    listed: pa.Table, losers: pa.Table, sources: Sequence[PlanSource], old: pa.Table, *, prune: bool
+    listed: pa.Table,
+    losers: pa.Table,
+    sources: Sequence[PlanSource],
+    old: pa.Table,
+    *,
+    deleted: Mapping[str, Collection[str]] | None,
+    prune: bool,
 ) -> pa.Table:
-    """PLAN_DOCUMENTS rows of the documents that are not in `listed` (PLAN_DOCUMENTS): `keep` or `vanish`, and why.
+    """PLAN_DOCUMENTS rows of the objects that are not in `listed` (PLAN_DOCUMENTS): `keep` or `vanish`, and why.
 
-    `losers` (DUPLICATES) are objects that are listed but have no id of their own.
+    `losers` (DUPLICATES) are objects that are listed but have no id of their own. `deleted` (paths by source path) is
+    all that is gone, if it is given.
     """
     if old["id"].equals(listed["id"]):  # as on most nights
         return PLAN_DOCUMENTS.empty_table()
@@ -30,8 +37,11 @@ def decide_unlisted(
     reasons: list[str] = []
     columns = [gone["id"], gone["source"], gone["path"], elsewhere, refused]
     for id_, origin, path, is_elsewhere, is_refused in zip(*(each.to_pylist() for each in columns), strict=True):
-        configured = [source for source in sources if source.path == origin]
-        reason = _reason(id_, path, configured, elsewhere=is_elsewhere, refused=is_refused)
+        if deleted is None:
+            configured = [source for source in sources if source.path == origin]
+            reason = _reason(id_, path, configured, elsewhere=is_elsewhere, refused=is_refused)
+        else:
+            reason = "removed" if path in deleted.get(origin, ()) else "unlisted"
         vanishes = reason in ("removed", "rekeyed") or (prune and reason == "out_of_scope")
         actions.append("vanish" if vanishes else "keep")
         reasons.append(reason)
@@ -46,7 +56,7 @@ def decide_unlisted(
 
 def _reason(id_: str, path: str, configured: Sequence[PlanSource], *, elsewhere: bool, refused: bool) -> str:
     """Why the document `id_` is in no listing. `configured` are the sources at the address it came from."""
-    owners = [source for source in configured if source.id_prefix + path == id_]
+    owners = [source for source in configured if makes(source, path, id_)]
     selecting = [source for source in owners or configured if source.selects(path)]
     if not all(source.completed for source in selecting):
         return "unreachable"

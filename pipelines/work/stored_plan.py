@@ -48,8 +48,11 @@ class StoredPlan:
     rewrite: bool = False
 
     def may_reuse(self, task: Task) -> bool:
-        """Whether the task's shard would replace exactly one old one."""
-        return len(task.old_shards) == 1 and len(self.regions[task.region].tasks) == 1
+        """Whether the task's shard would replace exactly one old one, and hold the same columns."""
+        if self.rewrite or len(task.old_shards) != 1:
+            return False
+        old = self.old_shards[task.old_shards[0]]
+        return (old.low, old.high) == (task.low, task.high)
 
 
 def store_plan(
