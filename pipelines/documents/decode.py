@@ -1,8 +1,9 @@
 """Bytes to text, deterministic, and nothing but the byte order mark is ever removed.
 
 Byte order mark, strict UTF-8, the encoding that the source declares, detection: in this order, and the first that reads
-the whole document wins. A declared encoding in which ASCII is not ASCII (UTF-16, ISO-2022, EBCDIC) goes before UTF-8,
-because its bytes may be valid UTF-8 that means something else.
+the whole document wins. UTF-16 without its mark is known by where its NUL bytes are. A declared encoding in which ASCII
+is not ASCII (UTF-16, ISO-2022, EBCDIC) goes before UTF-8, because its bytes may be valid UTF-8 that means something
+else.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ import functools
 from typing import Any, NamedTuple
 
 from pipelines.documents.failures import DocumentFailure
-from pipelines.documents.sniff import refuse_controls, refuse_known_format
+from pipelines.documents.sniff import has_controls, refuse_controls, refuse_known_format, unmarked_utf16
 
 SAMPLE = 64 * 1024
 """Bytes that detection looks at."""
+
+UNMARKED_CONFIDENCE = 0.95
+"""In UTF-16 without its mark: the NUL bytes are where they are in no other encoding."""
 
 CORRUPT_UTF8 = 10
 """A document with this many good multi-byte characters for each bad byte is damaged UTF-8, not another encoding."""
@@ -42,8 +46,15 @@ _CANDIDATES: tuple[str, ...] = (
 """What detection chooses from, the commonest first."""
 
 
+REPLACED = "+replaced"
+"""What follows the name of an encoding when characters were replaced."""
+
+
 class Decoded(NamedTuple):
-    """A document's text. `confidence` is 1.0 unless the encoding was detected or characters were replaced."""
+    """A document's text. `confidence` is 1.0 unless the encoding was detected or characters were replaced.
+
+    `encoding` says so when they were: `utf-8+replaced`; the confidence is then the share of what was read.
+    """
 
     text: str
     encoding: str
@@ -68,12 +79,22 @@ def decode(data: bytes, *, encoding: str | None = None, errors: str = "strict") 
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as bad:
+        if encoding is None and (wide := unmarked_utf16(data, utf8=False)) is not None:
+            return _unmarked(data, wide, errors)
         refuse_controls(data, utf8=False)
         if encoding is not None and codecs.lookup(encoding).name != "utf-8":
             return _whole(data, encoding, errors, "the source declares it")
         return _detected(data, bad, errors, declared=encoding is not None)
-    refuse_controls(data, utf8=True)
+    if has_controls(data, utf8=True):
+        if encoding is None and (wide := unmarked_utf16(data, utf8=True)) is not None:
+            return _unmarked(data, wide, errors)
+        refuse_controls(data, utf8=True)
     return Decoded(text, "utf-8", 1.0)
+
+
+def _unmarked(data: bytes, encoding: str, errors: str) -> Decoded:
+    text, name, confidence = _whole(data, encoding, errors, "its NUL bytes look so")
+    return Decoded(text, name, min(confidence, UNMARKED_CONFIDENCE))
 
 
 def _whole(data: bytes, encoding: str, errors: str, why: str) -> Decoded:
@@ -128,7 +149,7 @@ def _detected(data: bytes, bad: UnicodeDecodeError, errors: str, *, declared: bo
 
 def _replaced(data: bytes, encoding: str) -> Decoded:
     text = data.decode(encoding, "replace")
-    return Decoded(text, encoding, round(1 - text.count("\ufffd") / max(len(text), 1), 4))
+    return Decoded(text, encoding + REPLACED, round(1 - text.count("\ufffd") / max(len(text), 1), 4))
 
 
 def _sample(data: bytes, at: int) -> bytes:

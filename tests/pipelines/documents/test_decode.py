@@ -98,7 +98,7 @@ def test_damaged_utf8_is_no_other_encoding() -> None:
     assert "damaged UTF-8" in str(caught.value)
     repaired = decode(damaged, errors="replace")
     assert repaired.text == (JAPANESE * 3)[:-1] + "\ufffd"
-    assert (repaired.encoding, repaired.confidence) == ("utf-8", round(1 - 1 / len(JAPANESE * 3), 4))
+    assert (repaired.encoding, repaired.confidence) == ("utf-8+replaced", round(1 - 1 / len(JAPANESE * 3), 4))
 
 
 def test_broken_text_after_a_mark_is_replaced_only_on_request() -> None:
@@ -112,7 +112,7 @@ def test_broken_text_after_a_mark_is_replaced_only_on_request() -> None:
 @pytest.mark.parametrize(
     ("data", "pointer"),
     [
-        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "a PDF; extract its text first"),
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "a PDF; extract its text first, or name an `extractor` for its source"),
         (b"PK\x03\x04\x14\x00", "DOCX"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "old Office"),
         (b"\x89PNG\r\n\x1a\n", "PNG"),
@@ -128,7 +128,7 @@ def test_broken_text_after_a_mark_is_replaced_only_on_request() -> None:
         (b"ID3\x03\x00", "MP3"),
         (b"\x00\x00\x00\x18ftypmp42", "film"),
         (bytes(range(256)) * 16, "control characters"),
-        ("no mark".encode("utf-16-le"), "utf-16-le"),
+        (("b" + "\x01" * 30).encode("utf-16-le"), "control characters"),
     ],
 )
 def test_what_is_no_text_is_refused_with_a_pointer(data: bytes, pointer: str) -> None:
@@ -138,6 +138,32 @@ def test_what_is_no_text_is_refused_with_a_pointer(data: bytes, pointer: str) ->
     assert pointer in str(caught.value)
     with pytest.raises(DocumentFailure):
         decode(data, errors="replace")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "text",
+    ["no mark", "a", FRENCH, RUSSIAN + "\r\n", JAPANESE + "\n一" + JAPANESE, "한국어 문서", "naïve 😁\n" * 20_000],
+)
+def test_utf16_without_its_mark_is_known_by_its_nuls(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)) == (text, encoding, 0.95)
+
+
+def test_utf16_without_its_mark_that_ends_early_is_a_failure() -> None:
+    data = ("plain text\n" * 9).encode("utf-16-le")[:-1]
+    with pytest.raises(DocumentFailure, match="its NUL bytes look so") as caught:
+        decode(data)
+    assert (caught.value.error, caught.value.position) == ("decode", str(len(data) - 1))
+    assert decode(data, errors="replace").text == ("plain text\n" * 9)[:-1] + "\ufffd"
+    assert decode(data, errors="replace").encoding == "utf-16-le+replaced"
+
+
+def test_stray_nuls_in_utf8_stay_and_many_are_no_text() -> None:
+    text = "\0" * 5 + "x" * 100 + "日\0本"
+    assert decode(text.encode()) == (text, "utf-8", 1.0)
+    for text in ("a\0b\0c" * 40, "日\0本\0" * 50):
+        with pytest.raises(DocumentFailure, match="not text"):
+            decode(text.encode())
 
 
 @pytest.mark.parametrize("text", ["ID3 tags are text about music", "PAR1 is a magic", "GIF8 me", "BZh", "%PDF", "MM*"])
