@@ -115,19 +115,43 @@ class _Expanded(io.RawIOBase):
     """What a compressed file holds, as a stream."""
 
     def __init__(self, file: BinaryIO, name: str, size: int, max_bytes: int, max_ratio: int) -> None:
-        self._file = _Noting(file)
+        self._file = Noting(file)
         self._name = name
         self._size = size
         self._max_bytes = max_bytes
         self._cap = min(max_bytes, max(RATIO_FROM, max_ratio * size))
         self._ratio = max_ratio
+        self._begin()
+
+    def _begin(self) -> None:
         self._given = 0
-        self._zstd = pa.CompressedInputStream(pa.PythonFile(self._file, "r"), "zstd") if name == "zstd" else None
-        self._member: _Decompressor | None = None if name == "zstd" else _MAKERS[name]()
         self._rest = b""
+        self._zstd: Any = None
+        self._member: _Decompressor | None = None
+        if self._name == "zstd":
+            self._zstd = pa.CompressedInputStream(pa.PythonFile(self._file, "r"), "zstd")
+        else:
+            self._member = _MAKERS[self._name]()
 
     def readable(self) -> bool:
         return True
+
+    def seekable(self) -> bool:
+        return True  # but only to its start
+
+    def tell(self) -> int:
+        return self._given
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        if whence == os.SEEK_CUR:
+            offset += self._given
+        if offset == self._given and whence != os.SEEK_END:
+            return offset
+        if offset or whence == os.SEEK_END:
+            raise io.UnsupportedOperation("a compressed object is read from its start")
+        self._file.seek(0)
+        self._begin()
+        return 0
 
     def readinto(self, buffer: Any) -> int:
         block = self.take(len(buffer))
@@ -197,8 +221,8 @@ class _Expanded(io.RawIOBase):
         )
 
 
-class _Noting:
-    """A file that remembers what went wrong in reading it: storage that fails is not data that is damaged."""
+class Noting:
+    """A file for Arrow that remembers what went wrong in reading it: storage that fails is not data that is damaged."""
 
     closed = False
 
@@ -219,8 +243,20 @@ class _Noting:
         return True
 
     def seekable(self) -> bool:
-        """False: it is read once, from its start."""
-        return False
+        """True."""
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """As the file does."""
+        try:
+            return self._file.seek(offset, whence)
+        except Exception as error:
+            self.error = error
+            raise
+
+    def tell(self) -> int:
+        """As the file does."""
+        return self._file.tell()
 
     def close(self) -> None:
         """Nothing: who opened it closes it."""

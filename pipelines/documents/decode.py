@@ -74,7 +74,7 @@ def decode(data: bytes, *, encoding: str | None = None, errors: str = "strict") 
             if data.startswith(mark):
                 return _whole(data[len(mark) :], name, errors, "its byte order mark says so")
     refuse_known_format(data)
-    if encoding is not None and not _keeps_ascii(encoding):
+    if encoding is not None and not keeps_ascii(encoding):
         return _whole(data, encoding, errors, "the source declares it")
     try:
         text = data.decode("utf-8")
@@ -184,7 +184,8 @@ def _rank(match: Any) -> int:
 
 
 @functools.lru_cache(maxsize=64)
-def _keeps_ascii(encoding: str) -> bool:
+def keeps_ascii(encoding: str) -> bool:
+    """Whether ASCII bytes are ASCII in `encoding`, and nothing else."""
     if codecs.lookup(encoding).name.startswith(("iso2022", "hz", "utf-7")):
         return False  # bytes below 128 stand for other characters after an escape
     ascii_bytes = bytes(range(128))
