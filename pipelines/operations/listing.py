@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +11,14 @@ import pyarrow.compute as pc
 
 from pipelines.config.addresses import below
 from pipelines.config.model import Config, Source
+from pipelines.documents.formats import is_container, plain_name
 from pipelines.errors import StorageError
 from pipelines.observe.events import ObjectSkipped, Sink, SourceListed, SourceUnreachable
 from pipelines.planning import LISTING
-from pipelines.storage.store import Page, Skipped, open_source
-from pipelines.table.keys import FILE
+from pipelines.storage.store import Page, Skipped, Store, open_source
+from pipelines.table.keys import CONTAINER, FILE
+
+LONGEST_ENDING = len(".parquet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +68,13 @@ def _pages(config: Config, index: int, skip: Skipped) -> Iterator[pa.Table]:
         if entry is not None and source.selects(name):
             page = Page.new()
             page.add(entry)
-            yield _table(page, index, store.child(""))
+            yield _table(page, index, source, store.child(""))
         return
     own = below(config.output.path, source.path)
     inside = None if own is None else own + "/" if own else ""
     everything = source.include == ("**",) and not source.exclude
     for page in store.list(skipped=skip):
-        table = _table(page, index, store.child(""))
+        table = _table(page, index, source, store.child(""))
         if not everything:
             table = table.filter(pa.array([source.selects(path) for path in page.paths], pa.bool_()))
         if inside is not None:
@@ -80,7 +83,30 @@ def _pages(config: Config, index: int, skip: Skipped) -> Iterator[pa.Table]:
             yield table
 
 
-def _table(page: Page, index: int, address: str) -> pa.Table:
+def listed_pages(config: Config, pages: Sequence[tuple[int, Store, Page]]) -> pa.Table:
+    """Pages of entries of a source, each with the source's index and store, as planning.LISTING."""
+    tables = [_table(page, index, config.sources[index], store.child("")) for index, store, page in pages]
+    return pa.concat_tables([LISTING.empty_table(), *tables])
+
+
+def _kinds(source: Source, paths: Sequence[str]) -> pa.Array:
+    """What each object is. Names are asked once an ending: there may be millions of them."""
+    if source.format != "auto" or source.extractor is not None:
+        return pa.repeat(pa.scalar(CONTAINER if is_container(source, "") else FILE), len(paths))
+    known: dict[str, str] = {}
+    kinds = []
+    for path in paths:
+        ending = path[path.rfind(".", -LONGEST_ENDING) :]  # without a dot: its last letter, which is no container's
+        kind = known.get(ending)
+        if kind is None:
+            kind = CONTAINER if is_container(source, path) else FILE
+            if plain_name(path) == path:
+                known[ending] = kind
+        kinds.append(kind)
+    return pa.array(kinds, pa.string())
+
+
+def _table(page: Page, index: int, source: Source, address: str) -> pa.Table:
     """A page as planning.LISTING."""
     path = pa.array(page.paths, pa.string())
     values = {
@@ -90,6 +116,6 @@ def _table(page: Page, index: int, address: str) -> pa.Table:
         "size": pa.array(page.sizes, pa.int64()),
         "modified": pc.divide(pa.array(page.modified, pa.int64()), 1000).cast(pa.timestamp("us", "UTC")),
         "validator": pa.array(page.validators, pa.string()),
-        "kind": pa.repeat(pa.scalar(FILE), len(page.paths)),
+        "kind": _kinds(source, page.paths),
     }
     return pa.table([values[name] for name in LISTING.names], schema=LISTING)

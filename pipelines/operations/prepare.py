@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.config.model import Config
-from pipelines.errors import SourcesUnreachable
+from pipelines.documents.failures import TRANSIENT
+from pipelines.errors import SourcesUnreachable, TableStateError
 from pipelines.observe.events import Planned, Sink
 from pipelines.observe.stats import COUNTED
+from pipelines.operations.last_commit import LastCommit, read_last_commit
 from pipelines.operations.listing import Listing, list_sources
-from pipelines.planning import STATE_COLUMNS, Plan, PlanSource, plan
+from pipelines.operations.objects import list_objects
+from pipelines.operations.survey import survey
+from pipelines.planning import Decided, Part, PlanSource, decide_objects, lay_out_plan
 from pipelines.records import RunOptions
 from pipelines.routing import Router
-from pipelines.storage.store import Store
+from pipelines.storage.store import Store, open_source
 from pipelines.table import snapshot
-from pipelines.table.reading import read_documents
+from pipelines.table.keys import CONTAINER
 from pipelines.table.records import Snapshot
-from pipelines.table.shards import read
 from pipelines.work.stored_plan import store_plan
+
+LIMIT_CLASSES = frozenset({"too-large", "budget", "expansion"})
+"""Failure classes that other limits may heal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,46 +54,74 @@ class Prepared:
 def prepare(config: Config, options: RunOptions, store: Store, run_id: str, emit: Sink) -> Prepared:
     """List, plan and store the plan. Raises SourcesUnreachable, and TableStateError for a table that is not ours."""
     base = snapshot.load(store)
-    listing = list_sources(config, emit)
-    if not any(listing.completed) and not listing.table.num_rows:
-        addresses = ", ".join(source.path for source in config.sources)
-        raise SourcesUnreachable("no source could be listed; nothing was read", address=addresses)
-    planned = make_plan(config, options, store, base, listing)
-    totals = {action: sum(reasons.values()) for action, reasons in planned.counts.items()}
-    emit(
-        Planned(
-            read=totals.get("read", 0),
-            keep=totals.get("keep", 0),
-            vanish=totals.get("vanish", 0),
-            tasks=len(planned.tasks),
-        )
+    rewrite = _columns_changed(config, base)
+    deleted: Mapping[str, Collection[str]] | None = None
+    if options.objects is not None:
+        listing, deleted = list_objects(config, options.objects, emit)
+    else:
+        listing = list_sources(config, emit)
+        if not any(listing.completed) and not listing.table.num_rows:
+            addresses = ", ".join(source.path for source in config.sources)
+            raise SourcesUnreachable("no source could be listed; nothing was read", address=addresses)
+    partial = deleted is None and not all(listing.completed)
+    heals = _classes_to_retry(config, base)
+    last = read_last_commit(store, base, heals)
+    router = Router(config)
+    shards = () if base is None else base.shards
+    decided = decide_objects(
+        listing=listing.table,
+        sources=_plan_sources(config, router, listing),
+        route=router.rules_of,
+        states=last.states,
+        shards=shards,
+        held=last.held,
+        contested=last.contested,
+        heals=heals,
+        deleted=deleted,
+        full=options.full,
+        prune=options.prune,
     )
-    nothing_to_do = planned.nothing_to_do and not _duplicates_changed(store, base, planned)
+    planned = lay_out_plan(
+        decided,
+        shards=shards,
+        task_bytes=config.output.task_bytes,
+        parts=_surveyed(config, decided),
+        held=last.held,
+        rewrite=rewrite,
+    )
+    totals = {action: sum(reasons.values()) for action, reasons in planned.counts.items()}
+    emit(Planned(read=totals["read"], keep=totals["keep"], vanish=totals["vanish"], tasks=len(planned.tasks)))
+    sources = _by_source(config, listing, decided, last)
+    # (of a list of objects nothing follows for those that are not in it)
+    same_refused = deleted is not None or last.refused == set(_pairs(planned.duplicates))
+    nothing_to_do = planned.nothing_to_do and same_refused
     if not nothing_to_do:
         store_plan(
             store,
             run_id,
             planned,
             base=None if base is None else base.version,
-            old_shards=() if base is None else base.shards,
-            listed=listing.table.num_rows,
-            partial=not all(listing.completed),
+            old_shards=shards,
+            listed=sum(each["listed"] for each in sources.values()),
+            known_failures=sum(each["failed"] for each in sources.values()) - planned.duplicates.num_rows,
+            partial=partial,
+            has_records=last.has_records or CONTAINER in decided.documents["kind"].unique().to_pylist(),
+            payload=config.payload,
+            rewrite=rewrite,
         )
     return Prepared(
         base=base,
-        sources=_by_source(config, listing, planned),
+        sources=sources,
         plan={action: dict(reasons) for action, reasons in planned.counts.items()},
         tasks=len(planned.tasks),
-        read_bytes=_bytes_to_read(planned),
-        partial=not all(listing.completed),
+        read_bytes=_bytes_to_read(decided),
+        partial=partial,
         nothing_to_do=nothing_to_do,
     )
 
 
-def make_plan(config: Config, options: RunOptions, store: Store, base: Snapshot | None, listing: Listing) -> Plan:
-    """What a run of this configuration would do with this listing on top of this commit."""
-    router = Router(config)
-    sources = [
+def _plan_sources(config: Config, router: Router, listing: Listing) -> list[PlanSource]:
+    return [
         PlanSource(
             path=source.path,
             id_prefix=source.id_prefix,
@@ -97,42 +131,66 @@ def make_plan(config: Config, options: RunOptions, store: Store, base: Snapshot 
         )
         for index, (source, completed) in enumerate(zip(config.sources, listing.completed, strict=True))
     ]
-    return plan(
-        listing=listing.table,
-        sources=sources,
-        route=router.rules_of,
-        states=None if base is None else read_documents(store, base, columns=STATE_COLUMNS),
-        shards=() if base is None else base.shards,
-        task_bytes=config.output.task_bytes,
-        full=options.full,
-        prune=options.prune,
-    )
 
 
-def _bytes_to_read(planned: Plan) -> int:
-    documents = planned.documents
+def _columns_changed(config: Config, base: Snapshot | None) -> bool:
+    """Whether the table has other payload columns than before. TableStateError if one has another type."""
+    if base is None:
+        return False
+    for name, type_ in config.payload:
+        if base.payload.get(name, type_) != type_:
+            raise TableStateError(
+                f"the payload column {name!r} is {type_} now and was {base.payload[name]}; "
+                "another type needs a new table: give output.path another folder, or the column another name"
+            )
+    return tuple(base.payload.items()) != tuple(config.payload)
+
+
+def _classes_to_retry(config: Config, base: Snapshot | None) -> Collection[str]:
+    """Failure classes worth another try: those of limits only when the limits are others than they were."""
+    before = None if base is None else base.config.get("limits")
+    return TRANSIENT if before in (None, asdict(config.limits)) else TRANSIENT | LIMIT_CLASSES
+
+
+def _surveyed(config: Config, decided: Decided) -> dict[str, Sequence[Part]]:
+    """The parts of every container that is to be read and can be cut."""
+    documents = decided.documents
+    chosen = documents.filter(pc.and_(pc.equal(documents["kind"], CONTAINER), pc.equal(documents["action"], "read")))
+    if not chosen.num_rows:
+        return {}
+    stores = [open_source(source.path, config.storage.reveal())[0] for source in config.sources]
+    found: dict[str, Sequence[Part]] = {}
+    for row in chosen.select(["id", "source", "path", "size"]).to_pylist():
+        parts = survey(config, stores[row["source"]], row["source"], row["path"], row["size"] or 0)
+        if parts:
+            found[row["id"]] = parts
+    return found
+
+
+def _bytes_to_read(decided: Decided) -> int:
+    documents = decided.documents
     return pc.sum(documents["size"].filter(pc.equal(documents["action"], "read"))).as_py() or 0
-
-
-def _duplicates_changed(store: Store, base: Snapshot | None, planned: Plan) -> bool:
-    """Whether other objects than before make an id that is taken: a new failure, or one that is gone."""
-    old: set[tuple[str, str]] = set()
-    for entry in () if base is None else base.failures:
-        rows = read(store, entry.path, columns=["id", "uri", "stage"])
-        old.update(_pairs(rows.filter(pc.equal(rows["stage"], "id"))))
-    return old != set(_pairs(planned.duplicates))
 
 
 def _pairs(rows: pa.Table) -> list[tuple[str, str]]:
     return list(zip(rows["id"].to_pylist(), rows["uri"].to_pylist(), strict=True))
 
 
-def _by_source(config: Config, listing: Listing, planned: Plan) -> dict[str, dict[str, Any]]:
-    listed = Counter({row["values"]: row["counts"] for row in pc.value_counts(listing.table["source"]).to_pylist()})
-    duplicates = Counter(planned.duplicates["source"].to_pylist())
-    by_reason = planned.documents.group_by(["source", "action", "reason"], use_threads=False)
-    grouped = by_reason.aggregate([([], "count_all")]).to_pylist()
-    kept = Counter({(row["source"], row["reason"]): row["count_all"] for row in grouped if row["action"] == "keep"})
+def _by_source(config: Config, listing: Listing, decided: Decided, last: LastCommit) -> dict[str, dict[str, Any]]:
+    """Counts of documents: files, and the records of containers that stay. What is read of containers comes later."""
+    documents = decided.documents
+    duplicates = Counter(decided.duplicates["source"].to_pylist())
+    by_reason = documents.group_by(["source", "kind", "action", "reason"], use_threads=False)
+    listed, kept = Counter(duplicates), Counter[tuple[int, str]]()
+    for row in by_reason.aggregate([([], "count_all")]).to_pylist():
+        if row["kind"] != CONTAINER:
+            listed[row["source"]] += row["count_all"]
+            if row["action"] == "keep":
+                kept[row["source"], row["reason"]] += row["count_all"]
+    for index, records, failed in _kept_records(documents, last):
+        listed[index] += records
+        kept[index, "failed"] += failed
+        kept[index, "unchanged"] += records - failed
     found: dict[str, dict[str, Any]] = {}
     for index, source in enumerate(config.sources):
         each = found.setdefault(source.path, dict.fromkeys(COUNTED, 0) | {"bytes": 0, "completed": True})
@@ -141,4 +199,20 @@ def _by_source(config: Config, listing: Listing, planned: Plan) -> dict[str, dic
         each["failed"] += kept[index, "failed"] + duplicates[index]
         each["bytes"] += listing.bytes[index]
         each["completed"] = each["completed"] and listing.completed[index]
+    return found
+
+
+def _kept_records(documents: pa.Table, last: LastCommit) -> list[tuple[int, int, int]]:
+    """Source, records and failed records of each listed container that stays; one that failed counts as one itself."""
+    stays = pc.and_(pc.equal(documents["kind"], CONTAINER), pc.equal(documents["action"], "keep"))
+    chosen = documents.filter(pc.and_(stays, pc.greater_equal(documents["source"], 0)))
+    if not chosen.num_rows:
+        return []
+    held = last.held.group_by("key", use_threads=False).aggregate([("records", "sum"), ("failed", "sum")]).to_pylist()
+    counted = {row["key"]: (row["records_sum"], row["failed_sum"]) for row in held}
+    found = []
+    for row in chosen.select(["id", "source", "reason"]).to_pylist():
+        records, failed = counted.get(row["id"], (0, 0))
+        itself = int(row["reason"] == "failed")
+        found.append((row["source"], records + itself, failed + itself))
     return found

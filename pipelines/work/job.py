@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pipelines.config.model import Config, Source
+from pipelines.storage.overlay import OverlayStore
 from pipelines.storage.store import Store, open_source, open_store
 
 MAX_DOCUMENT_BYTES = 512 * 1024 * 1024
@@ -27,7 +28,8 @@ class Job:
 
     def table(self) -> Store:
         """The store of the table's folder."""
-        return open_store(self.config.output.path, self.config.storage.reveal())
+        store = open_store(self.config.output.path, self.config.storage.reveal())
+        return store if self.scratch is None else OverlayStore(store, open_store(self.scratch))
 
     def source(self, source: Source) -> Store:
         """The store that a source's paths are relative to."""

@@ -56,7 +56,18 @@ class StoredPlan:
 
 
 def store_plan(
-    store: Store, run_id: str, plan: Plan, *, base: int | None, old_shards: Sequence[Shard], listed: int, partial: bool
+    store: Store,
+    run_id: str,
+    plan: Plan,
+    *,
+    base: int | None,
+    old_shards: Sequence[Shard],
+    listed: int,
+    known_failures: int,
+    partial: bool,
+    has_records: bool = False,
+    payload: Sequence[tuple[str, str]] = (),
+    rewrite: bool = False,
 ) -> StoredPlan:
     """Write `plan` under the run's folder; `plan.json` last, so that a plan with it is complete."""
     stored = StoredPlan(
@@ -66,8 +77,11 @@ def store_plan(
         layout=plan.layout,
         old_shards=tuple(old_shards),
         listed=listed,
-        known_failures=plan.counts.get("keep", {}).get("failed", 0),
+        known_failures=known_failures,
         partial=partial,
+        has_records=has_records,
+        payload=tuple(payload),
+        rewrite=rewrite,
     )
     buffer = io.BytesIO()
     options: dict[str, Any] = {"compression": "zstd", "write_statistics": False, "use_dictionary": _REPEATED}
@@ -111,9 +125,9 @@ def load_duplicates(store: Store, run_id: str) -> pa.Table:
 
 
 def load_decisions(store: Store, run_id: str) -> pa.Table:
-    """id, action and reason of every document of every task."""
+    """id, action, reason, kind and uri of every file, and of every part of a container, of every task."""
     with store.open(_documents(run_id)) as file:
-        return parquet_file(file).read(columns=["id", "action", "reason"], use_threads=False)
+        return parquet_file(file).read(columns=["id", "action", "reason", "kind", "uri"], use_threads=False)
 
 
 def _parquet(table: pa.Table) -> bytes:

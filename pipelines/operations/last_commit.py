@@ -1,0 +1,97 @@
+"""What planning needs of the last commit, read shard by shard: records are counted and let go, they may be millions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipelines.planning import CONTESTED, HELD, STATE_COLUMNS
+from pipelines.storage.store import Store
+from pipelines.table import schemas
+from pipelines.table.keys import FILE, RECORD
+from pipelines.table.reading import read_documents
+from pipelines.table.records import Snapshot
+from pipelines.table.shards import read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastCommit:
+    """`states` of files and containers (planning.STATE_COLUMNS), their records as `held` (planning.HELD).
+
+    `refused` are objects, as pairs of id and address, that were left out because another object has their id; records
+    that were for the same reason are `contested` (planning.CONTESTED). `states` is None if there is no commit.
+    """
+
+    states: pa.Table | None
+    held: pa.Table
+    contested: pa.Table
+    refused: frozenset[tuple[str, str]]
+
+    @property
+    def has_records(self) -> bool:
+        """Whether there is any container."""
+        return len(self.held) > 0
+
+
+def read_last_commit(store: Store, base: Snapshot | None, heals: Collection[str]) -> LastCommit:
+    """What `base` holds. `heals` are the failure classes that are worth another try."""
+    if base is None:
+        return LastCommit(states=None, held=HELD.empty_table(), contested=CONTESTED.empty_table(), refused=frozenset())
+    losers = _losers(store, base)
+    wanted = pa.array(sorted(set(losers["id"].to_pylist())), pa.string())
+    columns = [*STATE_COLUMNS, "key"]
+    states = [schemas.DOCUMENTS.empty_table().select(STATE_COLUMNS)]
+    held = [HELD.empty_table()]
+    owners: list[tuple[str, str, str]] = []
+    for index in range(len(base.shards)):
+        rows = read_documents(store, base, [index], columns)
+        if len(wanted):
+            found = rows.filter(pc.is_in(rows["id"], value_set=wanted)).select(["id", "key", "kind"])
+            owners += zip(*(found[name].to_pylist() for name in ("id", "key", "kind")), strict=True)
+        is_record = pc.equal(rows["kind"], RECORD)
+        if pc.any(is_record).as_py():
+            held.append(_held(rows.filter(is_record), index, heals))
+            rows = rows.filter(pc.invert(is_record))
+        states.append(rows.select(STATE_COLUMNS))
+    owner = {id_: (key, kind) for id_, key, kind in owners}
+    refused, contested = set(), set()
+    for id_, uri, position in zip(*(losers[name].to_pylist() for name in ("id", "uri", "position")), strict=True):
+        key, kind = owner.get(id_, ("", FILE))  # no object has the empty key: what lost to nobody may try again
+        if position is None and kind == FILE:
+            refused.add((id_, uri))
+        else:
+            contested.add((uri, key))
+    uris, keys = zip(*sorted(contested), strict=True) if contested else ((), ())
+    return LastCommit(
+        states=pa.concat_tables(states),
+        held=pa.concat_tables(held),
+        contested=pa.table([pa.array(uris, pa.string()), pa.array(keys, pa.string())], schema=CONTESTED),
+        refused=frozenset(refused),
+    )
+
+
+def _losers(store: Store, base: Snapshot) -> pa.Table:
+    names = ["id", "uri", "stage", "position"]
+    tables = [read(store, entry.path, columns=names) for entry in base.failures]
+    rows = pa.concat_tables([schemas.FAILURES.empty_table().select(names), *tables])
+    return rows.filter(pc.equal(rows["stage"], "id"))
+
+
+def _held(records: pa.Table, shard: int, heals: Collection[str]) -> pa.Table:
+    failed = pc.equal(records["status"], "failed")
+    again = pc.and_(failed, pc.is_in(records["error"], value_set=pa.array(sorted(heals), pa.string())))
+    columns = {"key": records["key"], "failed": failed.cast(pa.int64()), "retry": pc.fill_null(again, False)}
+    grouped = pa.table(columns).group_by("key", use_threads=False)
+    found = grouped.aggregate([([], "count_all"), ("failed", "sum"), ("retry", "any")])
+    values = {
+        "key": found["key"],
+        "shard": pa.array(np.full(found.num_rows, shard, np.int32)),
+        "records": found["count_all"],
+        "failed": found["failed_sum"],
+        "retry": found["retry_any"],
+    }
+    return pa.table({name: values[name] for name in HELD.names}).cast(HELD)
