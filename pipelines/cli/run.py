@@ -77,6 +77,11 @@ class _Reporter:
         self._console = console
         self._skipped = 0
 
+    @property
+    def wants_progress(self) -> bool:
+        """Whether a person is looking."""
+        return self._console.shows_progress
+
     def __call__(self, event: Event) -> None:
         if isinstance(event, ObjectSkipped):
             self._skipped += 1
@@ -101,6 +106,8 @@ def _print(outcome: Outcome, console: Console) -> None:
     rows.append(("chunks", summary["chunks"]))
     rows += [(f"  {name}", summary[name]) for name in CHUNKS]
     rows.append(("table version", outcome.version))
+    rows.append(("bytes read", summary["bytes_read"]))
+    rows.append(("seconds", round(summary["seconds"], 1)))
     console.table((f"run {outcome.run_id}", ""), rows)
     for failure in summary["failures"]:
         console.message(f"failed: {failure['id']}: {failure['error']}: {failure['message']}")

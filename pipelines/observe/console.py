@@ -26,6 +26,7 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _COLOURS = {"bold": "1", "red": "31", "yellow": "33", "dim": "2"}
 _PROGRESS_SECONDS = 0.2
+_WIDTH = 80
 
 
 def printable(text: str) -> str:
@@ -93,7 +94,7 @@ class Console:
         """Rows below a header; numbers to the right."""
         cells = [[printable(_cell(value)) for value in row] for row in rows]
         widths = [max(columns(line[n]) for line in [list(header), *cells]) for n in range(len(header))]
-        right = [bool(rows) and all(isinstance(row[n], int | None) for row in rows) for n in range(len(header))]
+        right = [bool(rows) and all(isinstance(row[n], int | float | None) for row in rows) for n in range(len(header))]
         self.line(self.style("bold", _aligned(list(header), widths, right)))
         for line in cells:
             self.line(_aligned(line, widths, right))
@@ -128,14 +129,26 @@ class Console:
         self._clear_progress()
         self._say(printable_lines(text))
 
+    @property
+    def shows_progress(self) -> bool:
+        """Whether a person is looking at stderr, and not at JSON."""
+        return self.err.isatty() and not self.as_json
+
     def progress(self, text: str) -> None:
         """Replace the progress line. Only on a terminal, and not more often than five times a second."""
         now = time.monotonic()
-        if not self.err.isatty() or now - self._progress_at < _PROGRESS_SECONDS:
+        if not self.shows_progress or now - self._progress_at < _PROGRESS_SECONDS:
             return
         self._clear_progress()
-        self._progress, self._progress_at = printable(text), now
+        self._progress, self._progress_at = preview(text, self._width() - 1), now
         self._say(self._progress)
+
+    def _width(self) -> int:
+        """Columns of the terminal: a longer line could not be taken back."""
+        try:
+            return os.get_terminal_size(self.err.fileno()).columns or _WIDTH
+        except (OSError, ValueError):
+            return _WIDTH
 
     def finish(self) -> None:
         """End the progress line and flush; a closed stdout is no error, a full disk is a StorageError."""

@@ -45,6 +45,18 @@ class RunStarted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Listing(Event):
+    """A source is being listed; so many documents up to now."""
+
+    source: str
+    documents: int
+
+    @property
+    def text(self) -> str:
+        return f"listing {self.source}: {self.documents} documents"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceListed(Event):
     """A source was listed whole."""
 
@@ -94,6 +106,65 @@ class Planned(Event):
     @property
     def text(self) -> str:
         return f"{self.read} documents to read, {self.keep} to keep, {self.vanish} gone, in {self.tasks} tasks"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Working(Event):
+    """How far a run is. `stage`: chunking, deciding, publishing.
+
+    `documents`, `bytes` and `failures` are those of the tasks that are done, so they move a task at a time; `rate` is
+    in bytes a second, `eta` in seconds, None where nothing can be said yet.
+    """
+
+    stage: str
+    tasks_done: int
+    tasks: int
+    documents: int
+    documents_to_read: int
+    bytes: int
+    bytes_to_read: int
+    rate: float
+    eta: float | None
+    failures: int
+
+    @property
+    def text(self) -> str:
+        parts = [
+            f"{self.stage}: {_share(self.documents, self.documents_to_read)} documents",
+            f"{size_text(self.bytes)} of {size_text(self.bytes_to_read)}",
+            f"{size_text(self.rate)}/s",
+        ]
+        if self.eta is not None:
+            parts.append(f"{duration_text(self.eta)} left")
+        if self.failures:
+            parts.append(f"{self.failures} failed")
+        return " · ".join(parts)
+
+
+def _share(done: int, whole: int) -> str:
+    # Records of a container are documents, but it is not known beforehand how many there are.
+    return f"{done} of {whole}" if done <= whole else str(done)
+
+
+def size_text(size: float) -> str:
+    """Bytes for a person: `812 B`, `3.4 MB`."""
+    if size < 1000:
+        return f"{size:.0f} B"
+    for unit in ("kB", "MB", "GB"):
+        size /= 1000
+        if size < 1000:
+            return f"{size:.1f} {unit}"
+    return f"{size / 1000:.1f} TB"
+
+
+def duration_text(seconds: float) -> str:
+    """Seconds for a person: `42 s`, `3 min 5 s`, `2 h 10 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

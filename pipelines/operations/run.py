@@ -14,6 +14,7 @@ from pipelines.beam.quiet import quiet_beam
 from pipelines.beam.watched import run_watched, workers_for
 from pipelines.config.model import Config
 from pipelines.observe.events import Finished, GateFailed, RunStarted, Sink, Withheld
+from pipelines.observe.progress import told
 from pipelines.observe.stats import run_stats
 from pipelines.operations.prepare import Prepared, prepare
 from pipelines.records import Outcome, RunOptions
@@ -45,7 +46,8 @@ def run(config: Config, options: RunOptions, emit: Sink) -> Outcome:
     if prepared.nothing_to_do:
         ended = _unchanged(prepared)
     else:
-        drive(Job(config=config, run_id=run_id, approve_deletions=options.approve_deletions), options.workers, prepared)
+        job = Job(config=config, run_id=run_id, approve_deletions=options.approve_deletions)
+        drive(job, options.workers, prepared, emit)
         ended = json.loads(store.read(outcome_path(run_id)))
     stats = run_stats(
         run_id=run_id,
@@ -74,21 +76,27 @@ def run(config: Config, options: RunOptions, emit: Sink) -> Outcome:
     )
 
 
-def drive(job: Job, workers: int | None, prepared: Prepared, *, publish: bool = True) -> None:
+def drive(job: Job, workers: int | None, prepared: Prepared, emit: Sink, *, publish: bool = True) -> None:
     """Run the stored plan, in as many processes as asked for (None: as it is worth); without `publish` up to there.
 
     What came of it is in the run's `outcome.json`.
     """
     wanted = workers_for(job.config, workers, tasks=prepared.tasks, read_bytes=prepared.read_bytes)
-    if wanted > 1:
-        run_watched(job, wanted, prepared.tasks, publish=publish)
+    reads = sum(prepared.plan.get("read", {}).values())
+    with told(job.table(), job.run_id, emit, tasks=prepared.tasks, documents=reads, size=prepared.read_bytes):
+        _drive(job, wanted, prepared.tasks, publish=publish)
+
+
+def _drive(job: Job, workers: int, tasks: int, *, publish: bool) -> None:
+    if workers > 1:
+        run_watched(job, workers, tasks, publish=publish)
         return
     with quiet_beam():
         gc.disable()  # nothing that an import makes is garbage, and looking for it is a tenth of importing Beam
         from pipelines.beam.run_graph import run_graph  # an unchanged night never imports Beam
 
         gc.enable()
-        run_graph(job, wanted, publish=publish)
+        run_graph(job, workers, publish=publish)
 
 
 def _unchanged(prepared: Prepared) -> dict[str, Any]:
@@ -135,6 +143,7 @@ def _summary(stats: Mapping[str, Any]) -> dict[str, Any]:
         "chunks": stats["chunks"]["total"],
         **{name: stats["changes"].get(name, 0) for name in ("added", "changed", "moved", "deleted")},
         "withheld": sum(each["vanishing"] for each in stats["guard"]["sources"] if each["withheld"]),
+        "bytes_read": stats["bytes_read"],
         "seconds": round(sum(stats["seconds"].values()), 2),
     }
 

@@ -104,6 +104,16 @@ def attempts_folder(run_id: str, task: int | None = None) -> str:
     return folder if task is None else f"{folder}/{task:05d}"
 
 
+def task_markers(run_id: str) -> str:
+    """What the paths of all task markers of the run start with."""
+    return run_file(run_id, "tasks/")
+
+
+def published_chunks(run_id: str) -> str:
+    """What the paths of the run's published chunk files start with."""
+    return f"{CHUNKS}{check_name(run_id)}/"
+
+
 def task_marker(run_id: str, task: int) -> str:
     """Created exclusively by the attempt that wins the task."""
     return run_file(run_id, f"tasks/{task:05d}.json")
