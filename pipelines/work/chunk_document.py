@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from chunkers.records import Drop, Split
@@ -24,10 +25,14 @@ TokenCounter = Callable[[str], Callable[[int, int, str, str | None], int]]
 
 
 class Document(NamedTuple):
-    """What a document's rows say about where they come from. `hash` is the SHA-256 of its bytes as they were read."""
+    """What a document's rows say about where they come from.
+
+    `path` is what a strategy may go by, if there is any; `hash` the SHA-256 of its bytes as they were read, or of a
+    record's values.
+    """
 
     id: str
-    path: str
+    path: str | None
     uri: str
     hash: str
 
@@ -50,15 +55,21 @@ def chunk_document(
     encoded: bytes | None = None,
     count_tokens: TokenCounter | None = None,
     metadata_as_strings: bool = False,
+    media_type: str | None = None,
+    title: str | None = None,
+    metadata: Mapping[str, Any] = MappingProxyType({}),
+    payload: tuple[Any, ...] | None = None,
 ) -> Chunked:
     """Append the rows of `text` to `rows`, all of them or, when anything raises, none.
 
-    `encoded` is what `text` was decoded from, if that is UTF-8: it may spare encoding it again.
+    `encoded` is what `text` was decoded from, if that is UTF-8: it may spare encoding it again. What is known of the
+    document besides its text: `title`, which wins over one that is found in it, `metadata`, over which front matter
+    wins, and then what the strategy finds, and the values of the `payload` columns of `rows`.
 
     Raises what the strategy raises; UnicodeEncodeError for text that Parquet cannot hold (a lone surrogate);
     DocumentFailure `metadata` for metadata that is no string, number or boolean.
     """
-    split = splitter.split(text, path=document.path)
+    split = splitter.split(text, path=document.path, media_type=media_type)
     count = len(split.spans)
     if not count:
         return Chunked(0, split.strategy, split.drops, split.notes)
@@ -70,15 +81,19 @@ def chunk_document(
     else:
         context_bytes = [b""] * count
         contents = [sha256(body).digest() for body in bodies]
-    if split.metadata or any(found):
-        metadata = _metadata_column(split.metadata, found, metadata_as_strings)
+    if metadata or split.metadata or any(found):
+        described = _metadata_column({**metadata, **split.metadata}, found, metadata_as_strings)
     else:
-        metadata = ["{}"] * count
+        described = ["{}"] * count
+    title = split.title if title is None else title
     tokens = [None] * count if count_tokens is None else _token_column(count_tokens(text), split)
-    _check_storable(split.title, headings)
+    _check_storable(title, headings)
 
     # Nothing raises from here on.
-    rows.documents.append((document.id, count, split.title, split.strategy, None, document.hash, document.uri))
+    shared = (document.id, count, title, split.strategy, None, document.hash, document.uri)
+    if rows.payload:
+        shared += (None,) * len(rows.payload) if payload is None else payload
+    rows.documents.append(shared)
     rows.contents += contents
     rows.text += bodies
     rows.context += context_bytes
@@ -88,7 +103,7 @@ def chunk_document(
     rows.token_count += tokens
     rows.cut += cuts
     rows.overlap += overlaps
-    rows.metadata += metadata
+    rows.metadata += described
     return Chunked(count, split.strategy, split.drops, split.notes)
 
 

@@ -11,7 +11,7 @@ import pickle
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO, TypeVar
 
 from pipelines.allocation import keep_freed_memory
@@ -122,15 +122,15 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
             request = _receive(requests)
         except EOFError:
             return
-        _send(answers, _answer(chunking, request))
+        _send(answers, _answer(chunking, config.payload, request))
 
 
-def _answer(chunking: Any, request: Any) -> tuple[str, Any]:
+def _answer(chunking: Any, payload: Sequence[tuple[str, str]], request: Any) -> tuple[str, Any]:
     try:
         if request[0] == "call":
             return "value", chunking.call(request[1], *request[2])
         _, rule, text, document, given = request
-        rows = ChunkRows()
+        rows = ChunkRows(payload)
         return "value", (chunking.chunk(rule, text, document, rows, **given), rows)
     except DocumentFailure as failure:
         return "failure", (failure.error, str(failure), failure.position)

@@ -5,9 +5,10 @@
 `content_hash`   of the UTF-8 bytes of `context` followed by those of `text`: what a vector depends on.
 `row_hash`       of the rest of the row as canonical JSON: one object with the columns chunk_index, context, cut,
                  end_index, headings, id, metadata, overlap, parent_id, section_id, source_uri, start_index, strategy,
-                 title and token_count (and payload columns), keys sorted, `,` and `:` without spaces, null for null,
+                 title, token_count and the payload columns, keys sorted, `,` and `:` without spaces, null for null,
                  headings an array of strings, `metadata` the string that the column holds, nothing but `"`, `\\` and
-                 control characters escaped, in UTF-8. In Python:
+                 control characters escaped, in UTF-8; of payload, dates are YYYY-MM-DD, times
+                 YYYY-MM-DDThh:mm:ss.ffffffZ, bytes base64. In Python:
                  json.dumps(columns, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
                  chunk_count and document_hash are left out: a new tail would otherwise re-send a whole document.
 
@@ -16,6 +17,7 @@ Making the JSON of all rows in Arrow costs a quarter of making it row by row in 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from itertools import pairwise
@@ -26,6 +28,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from pipelines.documents.formats.payload import json_form
 
 MAX_COLUMN_BYTES = 2**31 - 1
 """Bytes of text in one Arrow string array; a column with more is made of several."""
@@ -51,12 +55,13 @@ class FinishedRows(NamedTuple):
 class ChunkRows:
     """Rows under construction. Text and context are UTF-8 already: encoding them once serves hash and column.
 
-    `documents` has DOCUMENT_COLUMNS of each document, `contents` the content digest of each row. Every list but
-    `documents` has one entry a row.
+    `documents` has DOCUMENT_COLUMNS of each document and then its `payload` columns (names and types), `contents` the
+    content digest of each row. Every list but `documents` has one entry a row.
     """
 
-    def __init__(self) -> None:
-        self.documents: list[tuple[str, int, str | None, str, None, str, str]] = []
+    def __init__(self, payload: Sequence[tuple[str, str]] = ()) -> None:
+        self.payload = tuple(name for name, _ in payload)
+        self.documents: list[tuple[Any, ...]] = []
         self.contents: list[bytes] = []
         self.text: list[bytes] = []
         self.context: list[bytes] = []
@@ -74,11 +79,13 @@ class ChunkRows:
     def extend(self, other: ChunkRows) -> None:
         """Append the rows of `other`, in their order."""
         for name, values in vars(other).items():
-            getattr(self, name).extend(values)
+            if name != "payload":
+                getattr(self, name).extend(values)
 
     def finish(self, schema: pa.Schema) -> FinishedRows:
         """The rows with the columns of `schema`, in its order."""
-        shared = table_of(self.documents, pa.schema([schema.field(name) for name in DOCUMENT_COLUMNS]))
+        names = (*DOCUMENT_COLUMNS, *self.payload)
+        shared = table_of(self.documents, pa.schema([schema.field(name) for name in names]))
         counts = shared["chunk_count"].to_numpy().astype(np.int64)
         document = pa.array(np.repeat(np.arange(len(counts)), counts))
         index = np.arange(len(self)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -103,48 +110,38 @@ class ChunkRows:
         )
 
     def _row_digests(self, shared: pa.Table, document: Any, columns: dict[str, Any]) -> Iterable[bytes]:
-        """Digest of each row's canonical JSON. Keys are in order; each part brings the comma before it."""
-        parents, uris, strategies, titles = (
+        """Digest of each row's canonical JSON."""
+        payload = {
+            name: pa.array([_payload_json(value) for value in shared[name].to_pylist()], pa.string())
+            for name in self.payload
+        }
+        of_document = [
             _each_json(shared[name].to_pylist(), _json) for name in ("parent_id", "source_uri", "strategy", "title")
-        )
-        opened = pc.utf8_slice_codeunits(_column(parents, len(shared)), 0, -1)  # goes on with #n and the closing quote
+        ]
+        opened = pc.utf8_slice_codeunits(
+            _column(of_document[0], len(shared)), 0, -1
+        )  # goes on with #n and the closing quote
         for start in range(0, len(self), HASHED_ROWS):
             stop = min(start + HASHED_ROWS, len(self))
             where = document.slice(start, stop - start)
             rows = {name: _number_json(columns[name].slice(start, stop - start)) for name in _NUMBERS}
-            joined = _joined(
-                '{"chunk_index":',
-                rows["chunk_index"],
-                ',"context":',
-                _each_json(self.context[start:stop], lambda value: _json(value.decode())),
-                ',"cut":',
-                _each_json(self.cut[start:stop], _json),
-                ',"end_index":',
-                rows["end_index"],
-                ',"headings":',
-                _each_json(self.headings[start:stop], lambda path: "[" + ",".join(map(_json, path)) + "]"),
-                ',"id":',
-                opened.take(where),
-                "#",
-                rows["chunk_index"],
-                '","metadata":',
-                _each_json(self.metadata[start:stop], _json),
-                ',"overlap":',
-                rows["overlap"],
-                ',"parent_id":',
-                _taken(parents, where),
-                ',"section_id":null,"source_uri":',
-                _taken(uris, where),
-                ',"start_index":',
-                rows["start_index"],
-                ',"strategy":',
-                _taken(strategies, where),
-                ',"title":',
-                _taken(titles, where),
-                ',"token_count":',
-                rows["token_count"],
-                "}",
-            )
+            fields: dict[str, list[Any]] = {name: [rows[name]] for name in _NUMBERS}
+            fields["context"] = [_each_json(self.context[start:stop], lambda value: _json(value.decode()))]
+            fields["cut"] = [_each_json(self.cut[start:stop], _json)]
+            fields["headings"] = [
+                _each_json(self.headings[start:stop], lambda path: "[" + ",".join(map(_json, path)) + "]")
+            ]
+            fields["id"] = [opened.take(where), "#", rows["chunk_index"], '"']
+            fields["metadata"] = [_each_json(self.metadata[start:stop], _json)]
+            fields["section_id"] = ["null"]
+            for name, values in zip(("parent_id", "source_uri", "strategy", "title"), of_document, strict=True):
+                fields[name] = [_taken(values, where)]
+            for name, values in payload.items():
+                fields[name] = [values.take(where)]
+            parts: list[Any] = ["{"]
+            for name in sorted(fields):
+                parts += ["" if len(parts) == 1 else ",", f"{_json(name)}:", *fields[name]]
+            joined = _joined(*parts, "}")
             offsets = np.frombuffer(joined.buffers()[1], np.int32)[joined.offset :][: len(joined) + 1].tolist()
             data = memoryview(joined.buffers()[2])
             for low, high in pairwise(offsets):
@@ -163,6 +160,11 @@ def table_of(rows: Iterable[Sequence[Any]], schema: pa.Schema) -> pa.Table:
 
 def _json(value: str | None) -> str:
     return "null" if value is None else encode_basestring(value)
+
+
+def _payload_json(value: Any) -> str:
+    form = json_form(value)
+    return _json(form) if isinstance(form, str) else json.dumps(form, allow_nan=False)
 
 
 def _each_json(values: Sequence[Any], to_json: Callable[[Any], str]) -> Any:
