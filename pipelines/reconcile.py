@@ -43,9 +43,9 @@ class Net:
     deletions: pa.Table
 
 
-def settle(old_states: pa.Table, new_states: pa.Table, kept_ids: Collection[str]) -> pa.Table:
+def settle(old_states: pa.Table, new_states: pa.Table, kept_ids: Collection[str] | pa.Array) -> pa.Table:
     """The states to publish, sorted by id: the new ones, but those of `kept_ids` as they were (withheld deletions)."""
-    kept = pa.array(sorted(kept_ids), pa.string())
+    kept = kept_ids if isinstance(kept_ids, pa.Array) else pa.array(sorted(kept_ids), pa.string())
     new = new_states.filter(pc.invert(pc.is_in(new_states["id"], value_set=kept)))
     old = old_states.filter(pc.is_in(old_states["id"], value_set=kept)).select(new.column_names).cast(new.schema)
     states = pa.concat_tables([new, old]).combine_chunks()

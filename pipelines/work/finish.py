@@ -43,16 +43,12 @@ def commit_run(job: Job, decision: Decision, shards: Sequence[Shard]) -> None:
 
 
 def report_plan(job: Job, decision: Decision) -> None:
-    """Write the outcome of a run that only looked ahead: its `ending` is the decision's action, nothing is committed."""
+    """Write the outcome of a run that only looks: its `ending` is the decision's action, and nothing is committed."""
     store = job.table()
     version = load_plan(store, job.run_id).base
-    outcome = {
-        "run_id": job.run_id,
-        "ending": decision.action,
-        "version": version,
-        "winner": None,
-        **summary(decision),
-    }
+    outcome = {"run_id": job.run_id, "ending": decision.action, "version": version, **summary(decision)}
+    if decision.action == "publish":
+        outcome["failure_files"] = [entry.path for entry in decision.failures]
     store.write(outcome_path(job.run_id), json.dumps(outcome, ensure_ascii=False, indent=1).encode())
 
 
@@ -69,6 +65,7 @@ def summary(decision: Decision) -> dict[str, Any]:
         "changes": dict(decision.by_change),
         "reasons": dict(decision.by_reason),
         "states_changed": decision.states_changed,
+        "listed": decision.listed,
         "failed": decision.failed,
         "chunks": sum(shard.chunks.rows for shard in decision.shards),
         "shards": len(decision.shards),
@@ -78,7 +75,7 @@ def summary(decision: Decision) -> dict[str, Any]:
 
 
 def _snapshot(job: Job, decision: Decision, shards: Sequence[Shard], parent: int | None) -> Snapshot:
-    config: Mapping[str, Any] = {"name": job.config.name}
+    config: Mapping[str, Any] = {"name": job.config.name, "limits": asdict(job.config.limits)}
     return Snapshot(
         run_id=job.run_id,
         parent_version=parent,
@@ -86,6 +83,7 @@ def _snapshot(job: Job, decision: Decision, shards: Sequence[Shard], parent: int
         shards=tuple(shards),
         changes=decision.changes,
         failures=decision.failures,
+        payload=dict(job.config.payload),
         sources=tuple(SourceCount(path=path, documents=number) for path, number in decision.documents.items()),
         config=config,
         stats={"changes": dict(decision.by_change), "failed": decision.failed},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -13,36 +14,56 @@ from pipelines.table import schemas, shards
 from pipelines.table.snapshot import load
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """Which failures of the last commit this run has an answer to.
+
+    `ids` are the files, `containers` the addresses of containers that were read or vanish. `stays` are ids of documents
+    and addresses of containers that were put back as they were: what is said of them stands. `duplicates`
+    (planning.DUPLICATES) are the objects whose id another object has, found anew by every plan.
+    """
+
+    ids: pa.Array
+    containers: pa.Array
+    stays: pa.Array
+    duplicates: pa.Table
+
+
 def last_failures(store: Store, version: int | None) -> pa.Table:
     """The failure rows of one version; none for None."""
     snapshot = None if version is None else load(store, version)
     return _concat([shards.read(store, entry.path) for entry in (() if snapshot is None else snapshot.failures)])
 
 
-def next_failures(
-    old: pa.Table, found: Sequence[pa.Table], duplicates: pa.Table, read_ids: pa.Array, gone_ids: pa.Array
-) -> pa.Table:
-    """`found` in this run, this run's `duplicates` (planning.DUPLICATES), and the rows of `old` that nothing settled.
+def next_failures(old: pa.Table, found: Sequence[pa.Table], settlement: Settlement) -> pa.Table:
+    """`found` in this run, its duplicates, and the rows of `old` that nothing settled.
 
-    Reading a document again settles its old row, and so does its vanishing.
+    Reading an object again settles what was said of it and of its records, and so does its vanishing.
     """
-    settled = pc.or_(pc.is_in(old["id"], value_set=read_ids), pc.is_in(old["id"], value_set=gone_ids))
-    stands = old.filter(pc.invert(pc.or_(pc.equal(old["stage"], "id"), settled)))
-    return _concat([stands, *found, _duplicate_rows(duplicates)])
+    of_object = pc.and_(pc.is_null(old["position"]), pc.equal(old["stage"], "id"))
+    tried = pc.or_(pc.is_in(old["id"], value_set=settlement.ids), pc.is_in(old["uri"], value_set=settlement.containers))
+    stays = pc.or_(pc.is_in(old["id"], value_set=settlement.stays), pc.is_in(old["uri"], value_set=settlement.stays))
+    stands = pc.and_(pc.invert(of_object), pc.or_(pc.invert(tried), stays))
+    return _concat([old.filter(stands), *found, _duplicate_rows(settlement.duplicates)])
 
 
 def same_duplicates(old: pa.Table, new: pa.Table) -> bool:
-    """Whether the same objects are left out because their id is another's."""
+    """Whether the same objects and records are left out because their id is another's."""
     return _duplicates(old) == _duplicates(new)
 
 
+def duplicate_message(uri: str, position: str | None = None) -> str:
+    """Why an object or a record whose id is that of another one leaves no chunk."""
+    where = uri if position is None else f"{position} of {uri}"
+    return f"the id is already that of {where}; give one of the sources an id_prefix"
+
+
 def _duplicate_rows(duplicates: pa.Table) -> pa.Table:
-    kept = duplicates["kept_uri"].to_pylist()
-    message = [f"the id is already that of {uri}; give one of the sources an id_prefix" for uri in kept]
+    message = [duplicate_message(uri) for uri in duplicates["kept_uri"].to_pylist()]
     constant = {"position": None, "stage": "id", "error": "duplicate-id", "fail_streak": 1, "kept_chunks": 0}
     columns = {"id": duplicates["id"], "uri": duplicates["uri"], "message": pa.array(message, pa.string())}
     arrays = [
-        columns[field.name] if field.name in columns else pa.array([constant[field.name]] * len(kept), field.type)
+        columns[field.name] if field.name in columns else pa.array([constant[field.name]] * len(message), field.type)
         for field in schemas.FAILURES
     ]
     return pa.table(arrays, schema=schemas.FAILURES)
@@ -50,7 +71,8 @@ def _duplicate_rows(duplicates: pa.Table) -> pa.Table:
 
 def _duplicates(failures: pa.Table) -> set[tuple[Any, ...]]:
     rows = failures.filter(pc.equal(failures["stage"], "id"))
-    return set(zip(rows["id"].to_pylist(), rows["uri"].to_pylist(), rows["message"].to_pylist(), strict=True))
+    columns = (rows[name].to_pylist() for name in ("id", "uri", "position", "message"))
+    return set(zip(*columns, strict=True))
 
 
 def _concat(tables: Sequence[pa.Table]) -> pa.Table:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 
 from pipelines.config.model import Guard
-from pipelines.guard import Verdict, documents_by_source, judge, unreplaced, would_vanish
+from pipelines.guard import Verdict, judge
 from pipelines.planning import Plan, PlanSource, Task, plan
 from pipelines.reconcile import Changes, net, reconcile, settle, states_changed
 from tests.pipelines.tables import DAY, listing, states
@@ -258,16 +259,16 @@ class Model:
         }
         new = untouched | {id_: state for task in by_task for id_, state in task.items()}
         old_table, new_table, vanished = _table(before), _table(new), made.vanishing()
-        kept = unreplaced(old_table, new_table, vanished)
-        vanishing = would_vanish(old_table, new_table, vanished)
+        kept = _unreplaced(before, new, vanished)
+        vanishing = _would_vanish(before, new, vanished, kept)
         verdict = judge(
-            vanishing=vanishing,
-            before=documents_by_source(old_table),
-            after=documents_by_source(settle(old_table, new_table, kept)),
+            vanishing=Counter(vanishing.values()),
+            before=_chunked_by_source(before.values()),
+            after=_chunked_by_source(settle(old_table, new_table, kept).to_pylist()),
             limits=LIMITS,
             approved=approved,
         )
-        withheld = verdict.withheld_ids(vanishing)
+        withheld = frozenset(id_ for id_, (source, _) in vanishing.items() if source in verdict.withheld_sources)
         final_table = settle(old_table, new_table, kept | withheld)
         after = {row["id"]: row for row in final_table.to_pylist()}
         changes = reconcile(old_table, final_table, vanished)
@@ -460,3 +461,35 @@ def _table(rows: Mapping[str, dict[str, Any]]) -> pa.Table:
 
 def _sha(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _chunked_by_source(states: Iterable[dict[str, Any]]) -> Counter[str]:
+    return Counter(state["source"] for state in states if state["chunk_count"])
+
+
+def _would_vanish(
+    before: Mapping[str, dict[str, Any]],
+    new: Mapping[str, dict[str, Any]],
+    vanished: Mapping[str, str],
+    kept: frozenset[str],
+) -> dict[str, tuple[str, str]]:
+    """Source and reason of the documents that had chunks and would have none."""
+    return {
+        id_: (state["source"], "emptied" if id_ in new else vanished.get(id_, "removed"))
+        for id_, state in before.items()
+        if id_ not in kept and state["chunk_count"] and not (id_ in new and new[id_]["chunk_count"])
+    }
+
+
+def _unreplaced(
+    before: Mapping[str, dict[str, Any]], new: Mapping[str, dict[str, Any]], vanished: Mapping[str, str]
+) -> frozenset[str]:
+    """Rekeyed documents with chunks whose object failed under its new id: their old rows are all there is."""
+    nothing = [state["status"] == "failed" and not state["chunk_count"] for state in new.values()]
+    failed = {state["uri"] for state, is_nothing in zip(new.values(), nothing, strict=True) if is_nothing}
+    shown = {state["uri"] for state, is_nothing in zip(new.values(), nothing, strict=True) if not is_nothing}
+    return frozenset(
+        id_
+        for id_, state in before.items()
+        if vanished.get(id_) == "rekeyed" and state["chunk_count"] and state["uri"] in failed - shown
+    )

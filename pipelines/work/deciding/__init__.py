@@ -1,0 +1,1 @@
+"""What `work.decide` is made of: one module for each question it answers."""

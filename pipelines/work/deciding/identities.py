@@ -1,0 +1,210 @@
+"""Whose an id is when several have it: the first by (source, path, position), wherever their rows lie.
+
+Looks only at the ids that `Places` found in more than one place. It takes them in passes of bounded size; a pass is
+settled the same way however often it is looked at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipelines.config.model import Config
+from pipelines.documents.formats import format_of, place_of
+from pipelines.table import schemas
+from pipelines.work.deciding.keeping import LOOKED_AT, Keeping
+from pipelines.work.deciding.ledger import Ledger
+from pipelines.work.deciding.places import Hashes, Places, hashes_of
+from pipelines.work.standing_failures import duplicate_message
+
+IDS_AT_ONCE = 100_000
+"""Ids settled in one pass."""
+
+NEW, OLD, UNTOUCHED = 0, 1, 2
+"""Where a claim to an id comes from: a task's new states, old states in a task's range, a shard no task touches."""
+
+_CLAIMS = [*LOOKED_AT, "path", "position"]
+_Rows = npt.NDArray[np.int64]
+_Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """Who has which id, for the ids of one pass.
+
+    `claims` are all rows of states about them: `origin`, `place` (of a task, or an untouched shard's number), `row`
+    and LOOKED_AT. The other arrays have one value a claim. `owner` is the claim that has its id, `previous` the one
+    that had it in the last commit, -1 for none. `lost` are claims that others knew of and that have no document now.
+    """
+
+    claims: pa.Table
+    origin: _Rows
+    place: _Rows
+    row: _Rows
+    owner: _Rows
+    previous: _Rows
+    lost: _Flags
+
+    def rows(self, place: int, which: _Flags, origin: int) -> _Rows:
+        """The rows of a task's (or shard's) states among the claims `which`."""
+        return self.row[which & (self.origin == origin) & (self.place == place)]
+
+    @property
+    def owns(self) -> _Flags:
+        """Which claims have their id."""
+        return self.owner == np.arange(len(self.owner))
+
+
+def settle_shared(ledger: Ledger, places: Places, keeping: Keeping) -> Iterator[Settled]:
+    """Every pass over the ids in more than one place."""
+    for start in range(0, len(places.shared), IDS_AT_ONCE):
+        claims = _claims(ledger, places, places.shared[start : start + IDS_AT_ONCE])
+        if claims.num_rows:
+            yield _settled(claims, ledger.job.config, keeping)
+
+
+def lost_failures(settled: Settled, config: Config) -> pa.Table:
+    """A failure row for each claim that lost its id to another."""
+    rows = np.flatnonzero(settled.lost)
+    losers = settled.claims.take(pa.array(rows)).to_pylist()
+    owners = settled.claims.take(pa.array(settled.owner[rows])).to_pylist()
+    found = [
+        {
+            "id": loser["id"],
+            "uri": loser["uri"],
+            "position": _position(loser, config),
+            "stage": "id",
+            "error": "duplicate-id",
+            "message": duplicate_message(owner["uri"], _position(owner, config)),
+            "fail_streak": 1,
+            "kept_chunks": 0,
+        }
+        for loser, owner in zip(losers, owners, strict=True)
+    ]
+    return pa.Table.from_pylist(found, schema=schemas.FAILURES)
+
+
+def lost_outcomes(settled: Settled) -> Counter[tuple[str, str]]:
+    """The claims of tasks that lost, by source and by what their task took them for."""
+    lost = settled.claims.filter(pa.array(settled.lost & (settled.origin == NEW)))
+    return Counter(zip(lost["source"].to_pylist(), lost["status"].to_pylist(), strict=True))
+
+
+def _position(claim: Mapping[str, object], config: Config) -> str | None:
+    position = claim["position"]
+    if not isinstance(position, int):
+        return None
+    source = next((each for each in config.sources if each.path == claim["source"]), None)
+    return f"record {position}" if source is None else place_of(format_of(source, str(claim["path"])), position)
+
+
+def _claims(ledger: Ledger, places: Places, wanted: Hashes) -> pa.Table:
+    found: list[pa.Table] = []
+    for place in range(len(ledger.results)):
+        new, old = places.new_rows(place, wanted), places.old_rows(place, wanted)
+        if len(new):
+            found.append(_taken(ledger.new_states(place, _CLAIMS), new, NEW, place))
+        if len(old):
+            found.append(_taken(ledger.old(place).slim(_CLAIMS), old, OLD, place))
+    for shard in places.untouched:
+        rows = np.flatnonzero(np.isin(hashes_of(ledger.untouched_states(shard, ["id"])["id"]), wanted))
+        if len(rows):
+            found.append(_taken(ledger.untouched_states(shard, _CLAIMS), rows, UNTOUCHED, shard))
+    if not found:
+        return pa.table({})
+    claims = pa.concat_tables(found).combine_chunks()
+    # An id that no task has is gone or not: no matter of this module.
+    made_ids = claims.filter(pc.equal(claims["origin"], NEW))["id"].combine_chunks()
+    return claims.filter(pc.is_in(claims["id"], value_set=made_ids)).combine_chunks()
+
+
+def _taken(states: pa.Table, rows: _Rows, origin: int, place: int) -> pa.Table:
+    taken = states.take(pa.array(rows))
+    for name, values in (("origin", np.full(len(rows), origin)), ("place", np.full(len(rows), place)), ("row", rows)):
+        taken = taken.append_column(name, pa.array(values.astype(np.int64)))
+    return taken
+
+
+def _settled(claims: pa.Table, config: Config, keeping: Keeping) -> Settled:
+    origin, place, row = (claims[name].to_numpy() for name in ("origin", "place", "row"))
+    ids = _codes(claims["id"])
+    eligible = (origin == NEW) | (origin == UNTOUCHED) | _unseen(claims, ids, origin, keeping)
+    ranks = (
+        pc.fill_null(claims["position"], -1).to_numpy(),
+        _ranks(claims["path"]),
+        _source_ranks(claims["source"], config),
+    )
+    order = np.lexsort((row, place, *ranks, ids))
+    order = order[eligible[order]]
+    first = np.ones(len(order), bool)
+    first[1:] = ids[order][1:] != ids[order][:-1]
+    owner = np.full(ids.max() + 1, -1)
+    owner[ids[order[first]]] = order[first]
+    previous = np.full(ids.max() + 1, -1)
+    before = np.flatnonzero(origin != NEW)
+    previous[ids[before]] = before
+    owner, previous = owner[ids], previous[ids]
+    nothing = _nothing_to_show(claims)
+    kept = (
+        (previous >= 0)
+        & (claims["chunk_count"].to_numpy()[previous] > 0)
+        & (origin[owner] == NEW)
+        & nothing[owner]
+        & _stays(claims, owner, previous, keeping)
+    )
+    lost = (origin != OLD) & (owner != np.arange(len(ids)))
+    return Settled(
+        claims=claims,
+        origin=origin,
+        place=place,
+        row=row,
+        owner=np.where(kept, previous, owner),
+        previous=previous,
+        lost=lost,
+    )
+
+
+def _unseen(claims: pa.Table, ids: _Rows, origin: _Rows, keeping: Keeping) -> _Flags:
+    """Old claims of containers that were not read whole and did not show them: they may still be there."""
+    unread: _Flags = pc.is_in(claims["key"], value_set=pa.array(sorted(keeping.unread), pa.string())).to_numpy()
+    keys = _codes(claims["key"])
+    pairs = ids * (keys.max() + 1) + keys
+    result: _Flags = (origin == OLD) & unread & ~np.isin(pairs, pairs[origin == NEW])
+    return result
+
+
+def _nothing_to_show(claims: pa.Table) -> _Flags:
+    result: _Flags = claims["chunk_count"].to_numpy() == 0
+    return result
+
+
+def _stays(claims: pa.Table, owner: _Rows, previous: _Rows, keeping: Keeping) -> _Flags:
+    """Whether an id's old document stays when its new owner has no chunk."""
+    failed: _Flags = pc.equal(claims["status"], "failed").to_numpy()
+    withheld: _Flags = pc.is_in(claims["source"], value_set=pa.array(sorted(keeping.withheld), pa.string())).to_numpy()
+    result: _Flags = failed[owner] | withheld[previous]
+    return result
+
+
+def _codes(values: pa.ChunkedArray) -> _Rows:
+    """Equal strings have equal numbers."""
+    indices: _Rows = values.combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
+    return indices
+
+
+def _ranks(values: pa.ChunkedArray) -> _Rows:
+    """Numbers in the order of the strings."""
+    ranks: _Rows = pc.rank(values.combine_chunks(), tiebreaker="dense").to_numpy().astype(np.int64)
+    return ranks
+
+
+def _source_ranks(sources: pa.ChunkedArray, config: Config) -> _Rows:
+    known = pa.array([source.path for source in config.sources], pa.string())
+    ranks: _Rows = pc.fill_null(pc.index_in(sources, value_set=known), len(known)).to_numpy().astype(np.int64)
+    return ranks
