@@ -6,15 +6,16 @@ import argparse
 from collections.abc import Sequence
 from importlib import metadata
 
-from pipelines.cli import changes, files, run, show, strategies, validate
+from pipelines.cli import changes, files, run, show, strategies, validate, watch
 
-COMMANDS = (validate, strategies, run, show, files, changes)
+COMMANDS = (validate, strategies, run, watch, show, files, changes)
 
 EXIT_CODES = """\
 exit codes:
   0    done, or nothing to do (documents that failed are rows of the table, not an error)
   1    published, but a soft gate failed
   2    usage or configuration; nothing was read
+  3    plan --detailed-exitcode: a run would change the table
   4    deletions were withheld, or a source could not be listed whole; the rest was published
   5    nothing published: storage out of reach, or a hard gate failed
   6    the table is missing, foreign, or another run was first

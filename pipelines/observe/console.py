@@ -152,6 +152,10 @@ class Console:
 
     def finish(self) -> None:
         """End the progress line and flush; a closed stdout is no error, a full disk is a StorageError."""
+        self.flush()
+
+    def flush(self) -> None:
+        """Have everything shown that was said up to now."""
         self._clear_progress()
         if not self.closed:
             try:

@@ -1,0 +1,112 @@
+"""What the commands have in common that run the job: options, and what they say while it goes on."""
+
+from __future__ import annotations
+
+import argparse
+
+from pipelines.observe.console import Console
+from pipelines.observe.events import (
+    Event,
+    Finished,
+    GateFailed,
+    ObjectSkipped,
+    SourceListed,
+    SourceUnreachable,
+    Withheld,
+)
+from pipelines.records import RunOptions
+
+_SHOWN_SKIPPED = 10
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    """CONFIG and the options of one run."""
+    add_standing_arguments(parser)
+    parser.add_argument(
+        "--approve-deletions",
+        type=_count,
+        metavar="N",
+        help="delete up to N vanished documents although the guard would withhold them",
+    )
+    parser.add_argument("--full", action="store_true", help="read and chunk every document again")
+    parser.add_argument(
+        "--objects",
+        metavar="FILE",
+        help="look at the objects of this list only (lines of URI, tab, upsert or delete); no source is listed, and "
+        "nothing is inferred to be gone",
+    )
+
+
+def add_standing_arguments(parser: argparse.ArgumentParser) -> None:
+    """CONFIG and the options that may hold for any number of runs."""
+    parser.add_argument("config", metavar="CONFIG", help="the configuration, a YAML file")
+    parser.add_argument(
+        "--prune",
+        action="store_true",
+        help="let go of documents that no source's globs take any more (they are kept otherwise)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=_workers,
+        default="auto",
+        metavar="auto|N",
+        help="processes to chunk in; auto: this one alone below some ten seconds of work, else one a core",
+    )
+
+
+def options_of(arguments: argparse.Namespace) -> RunOptions:
+    """The options of a run as the command line has them."""
+    return RunOptions(
+        prune=arguments.prune,
+        approve_deletions=getattr(arguments, "approve_deletions", None),
+        full=getattr(arguments, "full", False),
+        workers=None if arguments.workers == "auto" else arguments.workers,
+        objects=getattr(arguments, "objects", None),
+    )
+
+
+class Reporter:
+    """The sink of a run's events: what a person should know is a warning, the rest moves the progress line.
+
+    In many runs it says nothing twice that has not changed.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._skipped = 0
+        self._unreachable: dict[str, str] = {}
+
+    @property
+    def wants_progress(self) -> bool:
+        """Whether a person is looking."""
+        return self._console.shows_progress
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, ObjectSkipped):
+            self._skipped += 1
+            if self._skipped <= _SHOWN_SKIPPED:
+                self._console.warning(event.text)
+            elif self._skipped == _SHOWN_SKIPPED + 1:
+                self._console.warning("more objects were left out; only the first are shown")
+        elif isinstance(event, SourceUnreachable):
+            if self._unreachable.get(event.source) != event.text:
+                self._unreachable[event.source] = event.text
+                self._console.warning(event.text)
+        elif not isinstance(event, Finished | Withheld | GateFailed):  # the outcome's message says these again
+            if isinstance(event, SourceListed):
+                self._unreachable.pop(event.source, None)
+            self._console.progress(event.text)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 0 or more")
+    return int(text)
+
+
+def _workers(text: str) -> int | str:
+    if text == "auto":
+        return text
+    if not text.isascii() or not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither auto nor a whole number above 0")
+    return int(text)
