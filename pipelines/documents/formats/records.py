@@ -211,4 +211,4 @@ def _shown(values: Mapping[str, Any], name: str) -> str:
     value = values[name]
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    return "empty" if value == "" else f"a {type(value).__name__}"
+    return "empty" if value == "" else f"of type {type(value).__name__}"
