@@ -11,12 +11,14 @@ from chunkers.errors import InertOption, InvalidOption, OptionError, UnknownOpti
 from chunkers.strategies.base import Strategy
 from chunkers.strategies.character import Character
 from chunkers.strategies.fixed import Fixed
+from chunkers.strategies.json import Json
 from chunkers.strategies.markdown import Markdown
 from chunkers.strategies.recursive import Recursive
+from chunkers.strategies.sentence import SentenceStrategy
 from chunkers.strategies.token import Token
 
 STRATEGIES: Mapping[str, type[Any]] = MappingProxyType(
-    {kind.name: kind for kind in (Recursive, Character, Fixed, Token, Markdown)}
+    {kind.name: kind for kind in (Recursive, Character, Fixed, Token, SentenceStrategy, Markdown, Json)}
 )
 """Every strategy that cuts by itself; `auto` picks among them."""
 

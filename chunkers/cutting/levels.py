@@ -23,6 +23,7 @@ from chunkers.text.sentences import (
     first_easy_start,
     is_sentence_end,
 )
+from chunkers.text.syllables import SYLLABLE_EDGE
 
 SeparatorPosition = Literal["start", "end"]
 
@@ -82,7 +83,7 @@ class BlankLine:
 
     def bind(self, text: str) -> BoundLevel:
         if "\r" in text:
-            return _Scanned(text, _ANY_BLANK_LINE, "blank-line", at_start=True)
+            return Scanned(text, _ANY_BLANK_LINE, "blank-line", at_start=True)
         return _BlankLines(text)
 
 
@@ -92,7 +93,7 @@ class Line:
 
     def bind(self, text: str) -> BoundLevel:
         if "\r" in text:
-            return _Scanned(text, _ANY_LINE_END, "line", at_start=True)
+            return Scanned(text, _ANY_LINE_END, "line", at_start=True)
         return _Needle(text, "\n", "line")
 
 
@@ -109,7 +110,7 @@ class Clause:
     """A comma, a semicolon, a colon, a dash, an ellipsis."""
 
     def bind(self, text: str) -> BoundLevel:
-        return _Scanned(text, CLAUSE_END, "clause", width=96)
+        return Scanned(text, CLAUSE_END, "clause", width=96)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,15 @@ class Word:
     """White space, or the edge of a character whose script has no spaces between words."""
 
     def bind(self, text: str) -> BoundLevel:
-        return _Scanned(text, _WORD_EDGE, "word", width=16)
+        return Scanned(text, _WORD_EDGE, "word", width=16)
+
+
+@dataclass(frozen=True, slots=True)
+class Syllable:
+    """An edge inside a word of a script that writes words together, and whose words only a dictionary can tell."""
+
+    def bind(self, text: str) -> BoundLevel:
+        return Scanned(text, _SYLLABLE_EDGE, "word", width=64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +139,7 @@ class Grapheme:
         return _Graphemes(text, self.cut)
 
 
-TEXT_LADDER: Ladder = (BlankLine(), Line(), Sentence(), Clause(), Word(), Grapheme())
+TEXT_LADDER: Ladder = (BlankLine(), Line(), Sentence(), Clause(), Word(), Syllable(), Grapheme())
 """The default ladder of `recursive`: all zero-width, punctuation stays with what it closes."""
 
 TEXT_ATOMS: Ladder = (BlankLine(), Sentence(), Line(), Word())
@@ -146,6 +155,8 @@ _WORD_EDGE = re.compile(
     rf"(?<=\S)(?:(?=\s)|(?<=[{HAN_KANA}、。，．：；！？）］｝〕】〉》」』])(?=\S)(?<![{_NLE}])(?![{_NLS}])"
     rf"|(?<![{_NLE}])(?=[{HAN_KANA}（［｛〔【〈《「『])(?![{_NLS}]))"
 )
+
+_SYLLABLE_EDGE = re.compile(SYLLABLE_EDGE)
 
 
 class _Needle:
@@ -187,7 +198,7 @@ class _BlankLines(_Needle):
     def __init__(self, text: str) -> None:
         super().__init__(text, "\n\n", "blank-line")
         self._tabs = "\t" in text
-        self.spaced = _Scanned(text, _ANY_BLANK_LINE, "blank-line", at_start=True)
+        self.spaced = Scanned(text, _ANY_BLANK_LINE, "blank-line", at_start=True)
 
     def last(self, low: int, high: int) -> Gap | None:
         text = self._text
@@ -214,7 +225,7 @@ class _BlankLines(_Needle):
         return find(" \n", low, high + 2) >= 0 or (self._tabs and find("\t\n", low, high + 2) >= 0)
 
 
-class _Scanned:
+class Scanned:
     """Matches of a pattern near an offset: blocks of text are scanned, growing as they lead away from it."""
 
     __slots__ = ("_accept", "_at_start", "_pattern", "_text", "_width", "cut")
@@ -281,7 +292,7 @@ class _Scanned:
         return self._pattern.finditer(text, begin, min(len(text), stop + self._SLACK))
 
 
-class Sentences(_Scanned):
+class Sentences(Scanned):
     """Sentence ends, most of which one look at the letters around tells for sure."""
 
     __slots__ = ()

@@ -29,6 +29,13 @@ class Limit:
             self._bound = [(unit, unit.ruler(self._text), most) for unit, most in self._bounds]
         return self._bound
 
+    def ruler(self, unit: Unit) -> Ruler:
+        """A ruler of `unit` for this text: that of a limit where one is in it, since making one may cost a pass."""
+        for known, ruler, _ in self._rulers():
+            if known is unit or known == unit:
+                return ruler
+        return unit.ruler(self._text)
+
     @property
     def characters(self) -> int | None:
         """The limit where it is one, in characters; else None."""

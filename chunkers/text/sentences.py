@@ -8,6 +8,15 @@ from __future__ import annotations
 
 import re
 
+from chunkers.text.abbreviations import (
+    BEFORE_NUMBERS,
+    MAYBE_LAST,
+    MONTHS,
+    NEVER_LAST,
+    OPENING_WORDS,
+    TIMES,
+    TITLES,
+)
 from chunkers.text.scripts import CLOSERS, HAN_KANA, HANGUL, OPENERS, inside_class
 
 FULL_STOPS = "。！？｡．।॥۔؟։።፧។៕။།༎꘏‼⁇⁈⁉"
@@ -16,40 +25,35 @@ FULL_STOPS = "。！？｡．।॥۔؟։።፧។៕။།༎꘏‼⁇⁈⁉"
 OTHER_STOP = re.compile("[।॥۔؟։።។။།]")
 """Full stops of scripts that are neither Latin, Cyrillic or Greek nor Chinese or Japanese."""
 
-LATIN_STOP = re.compile(
-    r"\.(?<=[a-zß-öø-ÿά-ώа-я]{4}\.)[ \n]\s*+[!-`{-~À-ÖØ-ÞΑ-ΩА-Я]"
-)
+LATIN_STOP = re.compile(r"\.(?<=[a-zß-öø-ÿά-ώа-я]{4}\.)[ \n]\s*+[!-`{-~À-ÖØ-ÞΑ-ΩА-Я]")
 """A full stop that surely ends a sentence, and the first letter of the next one."""
 
 _CLOSE = inside_class(CLOSERS)
 _OPEN = inside_class(OPENERS)
-SENTENCE_END = re.compile(f"[.!?;\u037e{FULL_STOPS}][.!?…{FULL_STOPS}]*(?: ?[»›](?!\\w)|[{_CLOSE}])*")
+_NOTES = r"(?:\[\d{1,3}\])*"
+SENTENCE_END = re.compile(
+    f"(?:[.!?;\u037e{FULL_STOPS}]|(?<=[\u0531-\u0587]):)[.!?…{FULL_STOPS}]*"
+    f"(?: ?[»›](?!\\w)|[“«](?=\\s|\\Z)|[{_CLOSE}])*{_NOTES}"
+)
 """A possible sentence end; `is_sentence_end` tells whether it is one."""
-ASCII_SENTENCE_END = re.compile(f"[.!?](?<![.!?]{{2}})[.!?]*+[{inside_class(')]}')}\"']*+(?=\\s)")
+ASCII_SENTENCE_END = re.compile(f"[.!?](?<![.!?]{{2}})[.!?]*+[{inside_class(')]}')}\"']*+{_NOTES}(?=\\s)")
 """The same for text that is all ASCII: it starts with a plain set, so the search is several times faster."""
 CLAUSE_END = re.compile(f"[，；：、､،؛…‥—][，；：、､،؛…‥—{_CLOSE}]*|[,;:–][{_CLOSE}]*(?=\\s)")
 
-_ABBREVIATIONS = frozenset(
-    re.findall(
-        r"\S+",
-        """
-        mr mrs ms dr prof sr jr st mt vs etc inc ltd co corp dept est fig figs no nos vol vols pp ed eds rev gen
-        col sgt capt lt rep sen gov pres hon al cf viz approx ca e.g i.e eg ie jan feb mar apr jun jul aug sep
-        sept oct nov dec art abs nr bd bzw z.b d.h u.a usw hr fr str ggf inkl vgl mme mlle m sra dña ud uds ст г
-        гг т д т.е т.к ул стр рис डॉ श्री
-        """,
-    )
-)
-_WORD_BEFORE = re.compile(r"[\w.\u0300-\u036f\u0900-\u0903\u093a-\u094f]*$")  # \w holds no combining marks
-_GERMAN_MONTH = re.compile(
-    r" (?:Januar|Jänner|Februar|Feber|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
-)
+_WORD_BEFORE = re.compile(
+    r"[\w.°\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0d3e-\u0d4d]*$"
+)  # \w holds no combining marks
+_WORD_BEHIND = re.compile(r"\s*([^\W\d_]+)(\.?)")
+_NEXT_DIGIT = re.compile(r"\s*\d")
+_ACRONYM = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
+_SPACED_DOTS = re.compile(r"\.(?: \.)+")
 _NEXT = re.compile(r"\s*([" + _OPEN + r"\"'¿¡]*)(\S?)(\S?)")
 _PARENTHESIS = re.compile(r"[（(][^（()）\n]{0,200}[。！？.!?][)）]")
 _CJK = re.compile(f"[{HAN_KANA}]")
 _HANGUL = re.compile(f"[{HANGUL}]")
 _QUOTES = re.compile("[「」『』“”\n]")
-_QUOTE_CLOSERS = frozenset("」』”’\"'»›")
+_TITLE_MARKS = re.compile("[《》\n]")
+_QUOTE_CLOSERS = frozenset("」』”’\"'»›“«")
 _HORIZON = 400
 
 
@@ -76,29 +80,70 @@ def first_easy_start(text: str, low: int, high: int) -> int:
 def is_sentence_end(text: str, found: re.Match[str]) -> bool:
     """Whether a match of `SENTENCE_END` in `text` ends a sentence there."""
     start, end = found.span()
-    if text[start] in ";\u037e" and not ("\u0370" <= text[start - 1] <= "\u03ff" and text[end : end + 1].isspace()):
+    ender = text[start]
+    if ender in ";\u037e" and not ("\u0370" <= text[start - 1] <= "\u03ff" and text[end : end + 1].isspace()):
         return False
     following = _NEXT.match(text, end)
     if following is None or (not following[2] and not following[1]):
         return True
     first, second = following[2], following[3]
-    ender, spaced = text[start], text[end : end + 1].isspace()
-    if "\n" in text[end : following.start(1)]:
-        return not (ender == "." and (first.islower() or _is_abbreviated(text, start)))
-    quoted = text[end - 1] in _QUOTE_CLOSERS and end - start > 1
+    spaced = text[end : end + 1].isspace()
     if ender in FULL_STOPS:
-        return _ends_full_stop(text, start, end, following, quoted)
+        if "\n" in text[end : following.start(1)]:
+            return True
+        return _ends_full_stop(text, start, end, following, text[end - 1] in _QUOTE_CLOSERS and end - start > 1)
+    if ender == "." and (text[start - 2 : start] == ". " or text[end : end + 2] == " .") and start:
+        return _ends_spaced_dots(text, start)
+    if "\n" in text[end : following.start(1)]:
+        return not (ender == "." and (first.islower() or is_abbreviation(text, start)))
+    quoted = text[end - 1] in _QUOTE_CLOSERS and end - start > 1
     if not spaced:
         return ender != "." and bool(_CJK.match(first)) and not quoted
     if _CJK.match(first):
         return ender != "." and not quoted
-    if quoted and (_HANGUL.match(first) or first.islower()):
+    if quoted and _HANGUL.match(first):
+        return False
+    if first.islower() and not second.isupper() and (ender == "." or quoted or _is_name(text, start, ender)):
+        return False
+    if first in "-–—" and _goes_on_in_small(text, following.start(2)):
         return False
     if ender != ".":
         return True
-    if first.islower() and not second.isupper():
+    if text[start - 1] in "[(" and start and text[end - 1 : end] in "])\"'":
+        return text[start + 1 : start + 3] != ".."  # […] is a gap in a quotation
+    return text[start + 1 : start + 2] == "." or not is_abbreviation(text, start)
+
+
+def _is_name(text: str, mark: int, ender: str) -> bool:
+    """Whether an exclamation mark belongs to a name, as in `She works at Yahoo! in accounting`."""
+    before = _WORD_BEFORE.search(text, max(0, mark - 16), mark)
+    lead = text[max(0, mark - len(before[0]) - 2) : mark - len(before[0])].strip() if before else ""
+    return ender == "!" and before is not None and before[0][:1].isupper() and bool(lead) and lead[-1].islower()
+
+
+def _goes_on_in_small(text: str, dash: int) -> bool:
+    """Whether a small letter follows the dash, as in `“Why?” – she said`."""
+    found = _WORD_BEHIND.match(text, dash + 1)
+    return found is not None and found[1][0].islower()
+
+
+def _ends_spaced_dots(text: str, dot: int) -> bool:
+    """Whether a dot of an ellipsis written `. . .` ends a sentence.
+
+    The first one does where it stands right behind a word and three follow; the last one of four that stand apart.
+    """
+    begin = dot
+    while begin > 1 and text[begin - 2 : begin] == ". ":
+        begin -= 2
+    run = _SPACED_DOTS.match(text, begin)
+    if run is None:
         return False
-    return text[start + 1 : start + 2] == "." or not _is_abbreviated(text, start)
+    last, count = run.end() - 1, len(run[0]) // 2 + 1
+    attached = begin > 0 and not text[begin - 1].isspace()
+    behind = _WORD_BEHIND.match(text, last + 1)
+    if count < 4 or behind is None or behind[1][0].islower():
+        return False
+    return dot == (begin if attached else last)
 
 
 def _ends_full_stop(text: str, start: int, end: int, following: re.Match[str], quoted: bool) -> bool:
@@ -107,6 +152,8 @@ def _ends_full_stop(text: str, start: int, end: int, following: re.Match[str], q
     if text[start] == "．" and first.isdigit():
         return False
     glued = following.start(1) == end
+    if glued and "》" in text[end : end + 40] and _in_title(text, end):
+        return False
     if quoted and glued and first and not following[1]:
         return False
     if glued and following[1][:1] in ("（", "(") and _PARENTHESIS.match(text, end):
@@ -114,6 +161,12 @@ def _ends_full_stop(text: str, start: int, end: int, following: re.Match[str], q
     if glued and first == "の" and not following[1]:
         return False
     return not _inside_continued_quote(text, end)
+
+
+def _in_title(text: str, end: int) -> bool:
+    """Whether `end` stands between 《 and 》."""
+    mark = _TITLE_MARKS.search(text, end, end + 40)
+    return mark is not None and mark[0] == "》"
 
 
 def _inside_continued_quote(text: str, end: int) -> bool:
@@ -128,17 +181,52 @@ def _inside_continued_quote(text: str, end: int) -> bool:
     return bool(after) and not after.isspace() and after not in FULL_STOPS and after not in OPENERS + CLOSERS
 
 
-def _is_abbreviated(text: str, dot: int) -> bool:
+def is_abbreviation(text: str, dot: int) -> bool:
     """Whether the full stop at `dot` belongs to an abbreviation, an initial or a list number."""
     before = _WORD_BEFORE.search(text, max(0, dot - 16), dot)
     word = before[0] if before else ""
     if not word:
         return False
+    behind = _WORD_BEHIND.match(text, dot + 1)
+    following = behind[1] if behind else ""
     if word.isdigit():
-        if len(word) <= 2 and _GERMAN_MONTH.match(text, dot + 1):
-            return True
-        lead = text[max(0, dot - len(word) - 2) : dot - len(word)].rstrip(" ")
-        return len(word) <= 2 and (not lead or lead[-1] in "\n\r.!?。")
-    if len(word) == 1:
-        return word.isalpha() and word.isupper()
-    return word.lower() in _ABBREVIATIONS
+        return _is_ordinal(text, dot, word, following)
+    if word == "I" and following.lower() in OPENING_WORDS:
+        return False
+    if len(word) == 1 and word.isalpha():
+        return word.isupper() or _is_short(text, dot, word, following, behind)
+    small = word.lower()
+    if small in NEVER_LAST:
+        return True
+    if small in BEFORE_NUMBERS:
+        return _NEXT_DIGIT.match(text, dot + 1) is not None
+    if small in TIMES and "." in small:
+        return following.lower() in TITLES or (len(following) > 2 and following.isupper()) or _is_initial(behind)
+    if small in MAYBE_LAST or ("." in word and _ACRONYM.fullmatch(word)):
+        return following.lower() not in OPENING_WORDS
+    return False
+
+
+def _is_ordinal(text: str, dot: int, number: str, following: str) -> bool:
+    """Whether a number with a full stop is the day of a date, or the number of an item at a line's start."""
+    if len(number) > 2:
+        return False
+    if following.lower() in MONTHS and text[dot + 1 : dot + 2] == " ":
+        return True
+    lead = text[max(0, dot - len(number) - 3) : dot - len(number)].rstrip(" ")
+    return not lead or lead[-1] in "\n\r.!?。•⁃‣-*"
+
+
+def _is_short(text: str, dot: int, letter: str, following: str, behind: re.Match[str] | None) -> bool:
+    """Whether a small letter with a full stop is an abbreviation: `p. 5`, `z. B.`, `г. Волгоград`, `a. an item`."""
+    if _NEXT_DIGIT.match(text, dot + 1) or _is_initial(behind):
+        return letter in "pscnvfп" or _is_initial(behind)
+    lead = text[max(0, dot - 4) : dot - 1].rstrip(" ")
+    if letter in "гмсрулд":
+        return bool(lead) and not lead[-1].isdigit() and lead[-1] != "."
+    return letter in "abcdefgh" and (not lead or lead[-1] in "\n\r")
+
+
+def _is_initial(behind: re.Match[str] | None) -> bool:
+    """Whether the next word is one capital letter with a full stop."""
+    return behind is not None and len(behind[1]) == 1 and behind[1].isupper() and bool(behind[2])

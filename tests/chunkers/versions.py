@@ -34,6 +34,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "character": [{}, {"max_size": 120, "separator": "\n"}],
     "fixed": [{"max_size": 150, "overlap": 30}],
     "token": [{"max_size": 64, "overlap": 8}],
+    "sentence": [{"max_size": 300}, {"max_size": 120, "overlap": 60, "min_size": 20}],
     "markdown": [{"max_size": 300}, {"headers": [["#", "title"], ["##", "section"]], "max_size": 400, "overlap": 60}],
     "auto": [{"max_size": 500}],
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,6 +58,7 @@ class Listed:
     section_levels: Callable[[Options], tuple[int, ...] | None] = lambda options: None
     headings_stay: Callable[[Options], bool] = lambda options: True
     renders: bool = False
+    atom: Callable[[Options], Callable[[str], bool] | None] = lambda options: None
 
     def promise(self, options: Options, split: Split, path: str | None = None) -> Promise:
         """What `options` owe for a document at `path`. `auto` owes what the strategy that did the work owes."""
@@ -79,12 +81,24 @@ class Listed:
             # Source files go to a language ladder, other text to a plain one: both are right for `auto`.
             keeps_indentation=None if self.strategy == "auto" else worker.keeps_indentation(options),
             renders=worker.renders,
+            is_atom=worker.atom(options),
             drops=worker.drops(options),
             overlap_at_words=worker.overlap_at_words and not {"separators", "separator"} & set(options),
             section_levels=levels,
             headings_stay=worker.headings_stay(options),
             is_mdx=path is not None and path.endswith(".mdx"),
         )
+
+
+def sentence_atom(options: Options) -> Callable[[str], bool] | None:
+    """What stays whole when a fallback is off: a sentence, or a word."""
+    if not options.get("fallback_to_words", True):
+        return lambda text: True
+    if not options.get("fallback_to_characters", True):
+        return lambda text: (
+            measuring.words(re.sub(r"[^\w\s]|[々ーゝゞぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ]", "", text)) <= 1
+        )
+    return None
 
 
 def separators_dropped(options: Options) -> frozenset[str]:
@@ -159,6 +173,22 @@ LISTED: tuple[Listed, ...] = (
         ),
         unit="tokens",
         overlap_at_words=False,
+    ),
+    Listed(
+        strategy="sentence",
+        options=(
+            *(options for options in SIZES if options),
+            {"max_size": 4000},
+            {"max_size": 80, "min_size": 60, "overlap": 30},
+            {"max_size": 80, "min_size": 0, "target_size": 10, "overlap": 25},
+            {"max_size": 200, "sentence_enders": ["...", ".", "。", "\n"], "overlap": 40},
+            {"max_size": 20, "fallback_to_words": False},
+            {"max_size": 20, "overlap": 10, "fallback_to_characters": False},
+            {"max_size": 20, "fallback_to_characters": False, "strip_whitespace": False},
+            {"max_size": 120, "min_size": 100, "target_size": 1, "unit": "bytes", "max_tokens": 30},
+        ),
+        default_overlap=0,
+        atom=sentence_atom,
     ),
     Listed(
         strategy="markdown",
