@@ -8,9 +8,6 @@ from pipelines.config.model import Config, Source
 from pipelines.storage.overlay import OverlayStore
 from pipelines.storage.store import Store, open_source, open_store
 
-MAX_DOCUMENT_BYTES = 512 * 1024 * 1024
-"""A larger object is a failure row: its text and rows would have to be in memory at once."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:

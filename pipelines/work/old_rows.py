@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,10 @@ import pyarrow.compute as pc
 
 from pipelines.storage.store import Store
 from pipelines.table import schemas, shards
+from pipelines.table.keys import RECORD, sort_keys
 from pipelines.table.records import FileEntry, Shard
+
+_SETTLED = pa.array(["chunked", "empty"])
 
 
 class Result(NamedTuple):
@@ -29,14 +32,46 @@ class Result(NamedTuple):
     fail_streak: int = 0
 
 
-class OldShards:
-    """The old shards that overlap the keys `low <= key < high`. Nothing is read before it is asked for."""
+class KnownRecords:
+    """The records of containers in the old states of a task, as dictionaries: there may be very many of them."""
 
-    def __init__(self, store: Store, old: Sequence[Shard], low: str, high: str | None) -> None:
+    def __init__(self, states: pa.Table) -> None:
+        rows = np.flatnonzero(pc.equal(states["kind"], RECORD).to_numpy()) if states.num_rows else np.empty(0, np.int64)
+        self._records = states.select(["id", "hash", "fingerprint", "uri", "status"]).take(pa.array(rows, pa.int64()))
+        self._rows = dict(zip(self._records["id"].to_pylist(), rows.tolist(), strict=True))
+
+    def row(self, id_: str) -> int | None:
+        """The row of a record's old state."""
+        return self._rows.get(id_)
+
+    def hashes(self, fingerprint: str, uri: str) -> Mapping[str, str]:
+        """The hashes of the records that chunking again, read from `uri` under `fingerprint`, would not change."""
+        return self._hashes.get((fingerprint, uri), {})
+
+    @cached_property
+    def _hashes(self) -> dict[tuple[str, str], dict[str, str]]:
+        settled = self._records.filter(pc.is_in(self._records["status"], value_set=_SETTLED))
+        columns = (settled[name].to_pylist() for name in ("fingerprint", "uri", "id", "hash"))
+        found: dict[tuple[str, str], dict[str, str]] = {}
+        for fingerprint, uri, id_, hashed in zip(*columns, strict=True):
+            found.setdefault((fingerprint, uri), {})[id_] = hashed
+        return found
+
+
+class OldShards:
+    """The old shards that overlap the keys `low <= key < high`. Nothing is read before it is asked for.
+
+    `payload` are the payload columns, with their types, that rows are to have.
+    """
+
+    def __init__(
+        self, store: Store, old: Sequence[Shard], low: str, high: str | None, payload: Sequence[tuple[str, str]] = ()
+    ) -> None:
         self._store = store
         self._shards = old
         self._low = low
         self._high = high
+        self._schema = schemas.chunks_schema(dict(payload))
 
     @property
     def only_chunks(self) -> FileEntry:
@@ -46,29 +81,16 @@ class OldShards:
 
     @cached_property
     def states(self) -> pa.Table:
-        """Old states of the range, sorted by id."""
+        """Old states of the range."""
         tables = [shards.read(self._store, shard.documents.path) for shard in self._shards]
-        if not tables:
-            return schemas.DOCUMENTS.empty_table()
-        table = pa.concat_tables(tables)
-        return table.filter(self._in_range(table["id"])).combine_chunks()
+        return self._of_range(tables).combine_chunks() if tables else schemas.DOCUMENTS.empty_table()
 
     def slim(self, columns: Sequence[str]) -> pa.Table:
-        """Some columns of the old states (`id` among them) without reading the others."""
-        tables = [shards.read(self._store, shard.documents.path, columns=columns) for shard in self._shards]
-        if not tables:
-            return schemas.DOCUMENTS.empty_table().select(columns)
-        table = pa.concat_tables(tables)
-        return table.filter(self._in_range(table["id"]))
-
-    @cached_property
-    def state_rows(self) -> dict[str, int]:
-        """Row in `states` by document id."""
-        return {document: row for row, document in enumerate(self.states["id"].to_pylist())}
-
-    def state(self, row: int, column: str) -> Any:
-        """One value of an old state."""
-        return self.states[column][row].as_py()
+        """Some columns of the old states without reading the others."""
+        names = list(dict.fromkeys([*columns, "key", "position"]))
+        tables = [shards.read(self._store, shard.documents.path, columns=names) for shard in self._shards]
+        found = self._of_range(tables) if tables else schemas.DOCUMENTS.empty_table()
+        return found.select(list(columns))
 
     def result(self, row: int) -> Result:
         """What became of the document."""
@@ -86,14 +108,14 @@ class OldShards:
         """
         states = self.states.select(["hash", "fingerprint", "uri", "status"]).combine_chunks().take(rows)
         same = pc.and_(pc.equal(states["fingerprint"], fingerprints), pc.equal(states["uri"], uris))
-        same = pc.and_(same, pc.is_in(states["status"], value_set=pa.array(["chunked", "empty"])))
+        same = pc.and_(same, pc.is_in(states["status"], value_set=_SETTLED))
         return pc.if_else(same, states["hash"], None)
 
-    def states_of(self, ids: pa.Array | pa.ChunkedArray) -> pa.Table:
-        """Old states of the documents `ids`."""
-        if not len(ids):
+    def states_of(self, keys: pa.Array | pa.ChunkedArray) -> pa.Table:
+        """Old states of the objects `keys`, and of the records in them."""
+        if not len(keys):
             return schemas.DOCUMENTS.empty_table()
-        return self.states.filter(pc.is_in(self.states["id"], _value_set(ids)))
+        return self.states.filter(pc.is_in(self.states["key"], _value_set(keys)))
 
     def rows_of(self, ids: pa.Array) -> pa.Table | None:
         """Old rows of the documents `ids`, in order; None when there are none. Text stays in Arrow."""
@@ -107,12 +129,26 @@ class OldShards:
         for shard in self._shards:
             rows = shards.read(self._store, shard.chunks.path)
             chosen = pc.is_in(rows["parent_id"], wanted).to_numpy(zero_copy_only=False)
-            found.append(shards.rows_at(rows, np.flatnonzero(chosen)))
+            found.append(self._aligned(shards.rows_at(rows, np.flatnonzero(chosen))))
         return pa.concat_tables(found)
 
-    def _in_range(self, ids: pa.ChunkedArray) -> pa.ChunkedArray:
-        inside = pc.greater_equal(ids, self._low)
-        return inside if self._high is None else pc.and_(inside, pc.less(ids, self._high))
+    def _aligned(self, rows: pa.Table) -> pa.Table:
+        """`rows` with the columns of now: what they have no values for is null."""
+        if rows.column_names == self._schema.names:
+            return rows
+        has = set(rows.column_names)
+        columns = [
+            rows[field.name] if field.name in has else pa.nulls(rows.num_rows, field.type) for field in self._schema
+        ]
+        return pa.table(columns, schema=self._schema)
+
+    def _of_range(self, tables: Sequence[pa.Table]) -> pa.Table:
+        states = pa.concat_tables(tables)
+        if not self._low and self._high is None:
+            return states
+        keys = sort_keys(states)
+        inside = pc.greater_equal(keys, self._low)
+        return states.filter(inside if self._high is None else pc.and_(inside, pc.less(keys, self._high)))
 
 
 def same_rows(old_states: pa.Table, new_states: pa.Table) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from pipelines.config.addresses import protocol_of
+from pipelines.config.model import Budget
 from pipelines.documents.failures import DocumentFailure
 from pipelines.storage.store import Store
-from pipelines.work.job import MAX_DOCUMENT_BYTES
 
 READS_IN_FLIGHT = 16
 """Requests at a time to storage that answers in tens of milliseconds."""
@@ -21,13 +21,17 @@ WINDOW_BYTES = 16 * 1024 * 1024
 """Bytes, as listed, that may be waiting to be chunked; one larger object waits alone."""
 
 
-def read_ahead(reads: Sequence[tuple[Store, str, int]]) -> Iterator[bytes | Exception]:
-    """The bytes of each (store, path, listed size), in order, or what reading it raised."""
+def read_ahead(reads: Sequence[tuple[Store, str, int]], limits: Budget) -> Iterator[bytes | Exception]:
+    """The bytes of each (store, path, listed size), in order, or what reading it raised.
+
+    An object of more than `limits.max_bytes` is not read: its text and rows would have to be in memory at once.
+    """
+    most = limits.max_bytes
     addresses = {store.address for store, _, _ in reads}
     workers = READS_IN_FLIGHT if any(protocol_of(address) not in _NEAR for address in addresses) else 1
     if workers == 1:
         for store, path, size in reads:
-            yield _read(store, path, size)
+            yield _read(store, path, size, most)
         return
     with ThreadPoolExecutor(workers) as pool:
         waiting: deque[tuple[Future[bytes | Exception], int]] = deque()
@@ -37,19 +41,18 @@ def read_ahead(reads: Sequence[tuple[Store, str, int]]) -> Iterator[bytes | Exce
                 future, freed = waiting.popleft()
                 held -= freed
                 yield future.result()
-            waiting.append((pool.submit(_read, store, path, size), size))
+            waiting.append((pool.submit(_read, store, path, size, most), size))
             held += size
         while waiting:
             yield waiting.popleft()[0].result()
 
 
-def _read(store: Store, path: str, size: int) -> bytes | Exception:
+def _read(store: Store, path: str, size: int, most: int) -> bytes | Exception:
     try:
-        if size > MAX_DOCUMENT_BYTES:
-            raise DocumentFailure("too-large", f"{size} bytes; a document may have {MAX_DOCUMENT_BYTES}. Split it")
-        data = store.read(path)
-        if len(data) > MAX_DOCUMENT_BYTES:  # it grew since it was listed
-            raise DocumentFailure("too-large", f"{len(data)} bytes; a document may have {MAX_DOCUMENT_BYTES}. Split it")
+        data = b"" if size > most else store.read(path)
+        if max(size, len(data)) > most:  # it may have grown since it was listed
+            found = max(size, len(data))
+            raise DocumentFailure("too-large", f"{found} bytes of {most} that limits.max_bytes allows; split it")
         return data
     except Exception as error:
         return error

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.config.model import Budget
 from pipelines.documents.failures import DocumentFailure
 from pipelines.storage.local import LocalStore
 from pipelines.work import read_ahead as module
@@ -51,7 +52,7 @@ def fill(folder: Path, count: int) -> list[str]:
 def test_far_objects_are_read_together_and_come_in_order(tmp_path: Path) -> None:
     names = fill(tmp_path, 40)
     store = far(tmp_path)
-    assert list(read_ahead([(store, name, 3) for name in names])) == [name.encode() for name in names]
+    assert list(read_ahead([(store, name, 3) for name in names], Budget())) == [name.encode() for name in names]
     assert 4 < store.most <= READS_IN_FLIGHT
 
 
@@ -59,14 +60,13 @@ def test_window_bounds_the_bytes_that_wait(tmp_path: Path, monkeypatch: pytest.M
     names = fill(tmp_path, 12)
     store = far(tmp_path)
     monkeypatch.setattr(module, "WINDOW_BYTES", 6)
-    assert list(read_ahead([(store, name, 3) for name in names])) == [name.encode() for name in names]
+    assert list(read_ahead([(store, name, 3) for name in names], Budget())) == [name.encode() for name in names]
     assert store.most <= 2
 
 
 @pytest.mark.parametrize("near", [True, False])
-def test_missing_and_too_large_objects_are_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, near: bool) -> None:
+def test_missing_and_too_large_objects_are_values(tmp_path: Path, near: bool) -> None:
     fill(tmp_path, 2)
-    monkeypatch.setattr(module, "MAX_DOCUMENT_BYTES", 2)
     store = LocalStore(str(tmp_path)) if near else far(tmp_path)
     listed, grown, missing = read_ahead([(store, "000", 3), (store, "001", 1), (store, "none", 0)])
     assert isinstance(listed, DocumentFailure)
@@ -76,4 +76,4 @@ def test_missing_and_too_large_objects_are_values(tmp_path: Path, monkeypatch: p
 
 
 def test_nothing_to_read() -> None:
-    assert list(read_ahead([])) == []
+    assert list(read_ahead([], Budget())) == []
