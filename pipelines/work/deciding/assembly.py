@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,13 +18,15 @@ from pipelines.table.records import FileEntry, Shard
 from pipelines.work.deciding.identities import NEW, OLD, UNTOUCHED, Settled, settle_shared
 from pipelines.work.deciding.keeping import Keeping
 from pipelines.work.deciding.ledger import EMPTY_STATES, Ledger, Rows, count, documents_only
-from pipelines.work.deciding.losses import without
 from pipelines.work.deciding.places import Places
+from pipelines.work.deciding.positions import Positions, replaced, union, without, without_lost
 from pipelines.work.old_rows import OldShards, same_rows
 from pipelines.work.results import TaskResult
 
-_Rows = npt.NDArray[np.int64]
 _HASHES = ["id", "chunk_hashes"]
+
+INHERITED = ("encoding", "confidence", "hash", "strategy", "chunk_count", "chunk_hashes")
+"""What a failed document's state says of the rows it kept."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,10 +53,11 @@ class Assembled:
 class _Shared:
     """What was settled for the rows of one task about ids that are elsewhere too, by position in its states."""
 
-    new: list[_Rows] = field(default_factory=list)
-    dropped: list[_Rows] = field(default_factory=list)
-    old: list[_Rows] = field(default_factory=list)
-    put_back: list[_Rows] = field(default_factory=list)
+    new: list[Positions] = field(default_factory=list)
+    dropped: list[Positions] = field(default_factory=list)
+    old: list[Positions] = field(default_factory=list)
+    put_back: list[Positions] = field(default_factory=list)
+    inherits: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # row to (origin, place, row)
 
 
 class Assembly:
@@ -69,7 +70,7 @@ class Assembly:
         self._changes = changes
         self._watched = watched
         self._shared: dict[int, _Shared] = {}
-        self._lost: dict[int, list[_Rows]] = {}  # by untouched shard
+        self._lost: dict[int, list[Positions]] = {}  # by untouched shard
         self._found = Assembled()
 
     def assemble(self) -> Assembled:
@@ -97,11 +98,18 @@ class Assembly:
             shared.put_back.append(settled.rows(place, owns, OLD))
         for shard in np.unique(settled.place[(origin == UNTOUCHED) & ~owns]).tolist():
             self._lost.setdefault(shard, []).append(settled.rows(shard, ~owns, UNTOUCHED))
-        owners = np.flatnonzero(owns & (origin == NEW))
+        for heir in np.flatnonzero(settled.inherits).tolist():
+            before = settled.previous[heir]
+            self._shared[int(settled.place[heir])].inherits[int(settled.row[heir])] = (
+                int(origin[before]),
+                int(settled.place[before]),
+                int(settled.row[before]),
+            )
+        owners = np.flatnonzero(owns & (origin == NEW) & ~settled.inherits)
         before = settled.previous[owners]
         self._add(reconcile(self._hashes(settled, before[before >= 0]), self._hashes(settled, owners), {}))
 
-    def _hashes(self, settled: Settled, claims: _Rows) -> pa.Table:
+    def _hashes(self, settled: Settled, claims: Positions) -> pa.Table:
         """The chunk hashes of some claims."""
         wanted = np.zeros(len(settled.origin), bool)
         wanted[claims] = True
@@ -142,6 +150,9 @@ class Assembly:
             return replace(shard, chunks=reusable.chunks, documents=documents)
         old, written = ledger.old(place), ledger.new_states(place)
         states = self._with_broken(written, old.states)
+        inherited: list[pa.Table] = []
+        if shared and shared.inherits:
+            states, inherited = self._with_inherited(states, shared.inherits)
         dropped = union(shared.dropped) if shared else union([])
         put_back = old.states.take(pa.array(union(shared.put_back) if shared else union([])))
         mine = without(states, shared.new if shared else [])
@@ -164,7 +175,8 @@ class Assembly:
             shard = replace(shard, documents=ledger.put(final, "documents"))
         if reusable is not None and same_rows(old.states, final):
             return replace(shard, chunks=reusable.chunks)
-        return replace(shard, chunks=self._chunks(result.chunks, old, states.take(pa.array(dropped)), final, kept))
+        lost = states.take(pa.array(dropped))
+        return replace(shard, chunks=self._chunks(result.chunks, old, lost, final, kept, inherited))
 
     def _is_settled(self, result: TaskResult) -> bool:
         """Whether the task's own word is enough: no row changed, and no state that may have to be put back."""
@@ -206,9 +218,23 @@ class Assembly:
             state["fail_streak"] = 1 + (earlier[0]["fail_streak"] if earlier else 0)
             if state["error"] in TRANSIENT:
                 state["validator"] = earlier[0]["validator"] if earlier else None
-        others = without(states, [np.array(rows)])
-        order: Any = np.argsort(np.concatenate([np.delete(np.arange(states.num_rows), rows), rows]), kind="stable")
-        return pa.concat_tables([others, pa.Table.from_pylist(found, schema=states.schema)]).take(pa.array(order))
+        return replaced(states, rows, found)
+
+    def _with_inherited(
+        self, states: pa.Table, heirs: Mapping[int, tuple[int, int, int]]
+    ) -> tuple[pa.Table, list[pa.Table]]:
+        """The states with what failed documents take over from where their ids were, and the chunks they get."""
+        found = dict(zip(heirs, states.take(pa.array(list(heirs))).to_pylist(), strict=True))
+        chunks: list[pa.Table] = []
+        for origin, place in sorted({(origin, place) for origin, place, _ in heirs.values()}):
+            owner = self._ledger.old(place) if origin == OLD else self._ledger.old_shard(place)
+            mine = {row: earlier for row, (of, at, earlier) in heirs.items() if (of, at) == (origin, place)}
+            before = owner.states.take(pa.array(list(mine.values())))
+            for row, earlier in zip(mine, before.select(INHERITED).to_pylist(), strict=True):
+                found[row] |= earlier
+            rows = None if self._ledger.job.scratch is not None else owner.rows_of(before["id"].combine_chunks())
+            chunks += [] if rows is None else [rows]
+        return replaced(states, list(found), list(found.values())), chunks
 
     def _note_stays(self, before: pa.Table, kept: pa.Array) -> None:
         if not len(kept):
@@ -221,22 +247,30 @@ class Assembly:
         self._found.stays.update(gone["uri"].to_pylist())
 
     def _chunks(
-        self, written: FileEntry, old: OldShards, dropped: pa.Table, final: pa.Table, kept: pa.Array
+        self,
+        written: FileEntry,
+        old: OldShards,
+        dropped: pa.Table,
+        final: pa.Table,
+        kept: pa.Array,
+        inherited: Sequence[pa.Table],
     ) -> FileEntry:
         """The task's chunk file, without the rows of documents that lost their ids, and with those that stay."""
         dropped = dropped.filter(pc.greater(dropped["chunk_count"], 0))
         has_rows = old.states.filter(
             pc.and_(pc.is_in(old.states["id"], value_set=kept), pc.greater(old.states["chunk_count"], 0))
         )
-        if not dropped.num_rows and not has_rows.num_rows:
+        if not dropped.num_rows and not has_rows.num_rows and not inherited:
             return written
         if self._ledger.job.scratch is not None:
             return replace(written, path="", rows=pc.sum(final["chunk_count"]).as_py() or 0)
         rows = shards.read(self._ledger.store, written.path)
         if dropped.num_rows:
-            rows = _without_lost(rows, dropped, final)
+            rows = without_lost(rows, dropped, final)
         returned = old.rows_of(has_rows["id"].combine_chunks())
-        return self._ledger.put(rows if returned is None else pa.concat_tables([rows, returned]), "chunks")
+        return self._ledger.put(
+            pa.concat_tables([rows, *inherited, *([] if returned is None else [returned])]), "chunks"
+        )
 
     # a shard that no task touched
 
@@ -254,35 +288,10 @@ class Assembly:
         if (pc.sum(gone["chunk_count"]).as_py() or 0) > 0:
             if ledger.job.scratch is None:
                 rows = shards.read(ledger.store, chunks.path)
-                chunks = ledger.put(_without_lost(rows, gone, final), "chunks")
+                chunks = ledger.put(without_lost(rows, gone, final), "chunks")
             else:
                 chunks = replace(chunks, path="", rows=pc.sum(final["chunk_count"]).as_py() or 0)
         return replace(shard, chunks=chunks, documents=ledger.put(final, "documents"))
 
     def _count(self, states: pa.Table) -> None:
         self._found.documents.update(count(documents_only(states)["source"]))
-
-
-def union(parts: Sequence[_Rows]) -> _Rows:
-    """Row numbers of several passes, in order."""
-    return np.unique(np.concatenate([np.zeros(0, np.int64), *parts]))
-
-
-def _without_lost(rows: pa.Table, lost: pa.Table, final: pa.Table) -> pa.Table:
-    """Chunks without those of `lost` documents. A document in `final` of the same id keeps its own.
-
-    Rows follow from a document's bytes: two copies of one record in one object have equal rows, and one is enough.
-    """
-    theirs = pc.is_in(rows["parent_id"], value_set=lost["id"].combine_chunks())
-    contested = final.filter(pc.is_in(final["id"], value_set=lost["id"].combine_chunks()))
-    if not contested.num_rows:
-        return rows.filter(pc.invert(theirs))
-    owner = pc.index_in(rows["parent_id"], value_set=contested["id"].combine_chunks()).combine_chunks()
-    own = pc.and_(
-        pc.equal(rows["source_uri"], contested["uri"].combine_chunks().take(owner)),
-        pc.equal(rows["document_hash"], contested["hash"].combine_chunks().take(owner)),
-    )
-    rows = rows.filter(pc.or_(pc.invert(theirs), pc.fill_null(own, False))).combine_chunks()
-    ids = rows["id"].combine_chunks()
-    first = pc.equal(pc.index_in(ids, value_set=ids), pa.array(np.arange(len(ids), dtype=np.int32)))
-    return rows.filter(first)

@@ -21,6 +21,7 @@ from pipelines.table import schemas
 from pipelines.work.deciding.keeping import LOOKED_AT, Keeping
 from pipelines.work.deciding.ledger import Ledger
 from pipelines.work.deciding.places import Hashes, Places, hashes_of
+from pipelines.work.deciding.positions import Positions
 from pipelines.work.standing_failures import duplicate_message
 
 IDS_AT_ONCE = 100_000
@@ -30,7 +31,6 @@ NEW, OLD, UNTOUCHED = 0, 1, 2
 """Where a claim to an id comes from: a task's new states, old states in a task's range, a shard no task touches."""
 
 _CLAIMS = [*LOOKED_AT, "path", "position"]
-_Rows = npt.NDArray[np.int64]
 _Flags = npt.NDArray[np.bool_]
 
 
@@ -41,17 +41,19 @@ class Settled:
     `claims` are all rows of states about them: `origin`, `place` (of a task, or an untouched shard's number), `row`
     and LOOKED_AT. The other arrays have one value a claim. `owner` is the claim that has its id, `previous` the one
     that had it in the last commit, -1 for none. `lost` are claims that others knew of and that have no document now.
+    `inherits` are owners that failed: what they can show is what the previous one had.
     """
 
     claims: pa.Table
-    origin: _Rows
-    place: _Rows
-    row: _Rows
-    owner: _Rows
-    previous: _Rows
+    origin: Positions
+    place: Positions
+    row: Positions
+    owner: Positions
+    previous: Positions
     lost: _Flags
+    inherits: _Flags
 
-    def rows(self, place: int, which: _Flags, origin: int) -> _Rows:
+    def rows(self, place: int, which: _Flags, origin: int) -> Positions:
         """The rows of a task's (or shard's) states among the claims `which`."""
         return self.row[which & (self.origin == origin) & (self.place == place)]
 
@@ -124,7 +126,7 @@ def _claims(ledger: Ledger, places: Places, wanted: Hashes) -> pa.Table:
     return claims.filter(pc.is_in(claims["id"], value_set=made_ids)).combine_chunks()
 
 
-def _taken(states: pa.Table, rows: _Rows, origin: int, place: int) -> pa.Table:
+def _taken(states: pa.Table, rows: Positions, origin: int, place: int) -> pa.Table:
     taken = states.take(pa.array(rows))
     for name, values in (("origin", np.full(len(rows), origin)), ("place", np.full(len(rows), place)), ("row", rows)):
         taken = taken.append_column(name, pa.array(values.astype(np.int64)))
@@ -150,27 +152,23 @@ def _settled(claims: pa.Table, config: Config, keeping: Keeping) -> Settled:
     before = np.flatnonzero(origin != NEW)
     previous[ids[before]] = before
     owner, previous = owner[ids], previous[ids]
-    nothing = _nothing_to_show(claims)
-    kept = (
-        (previous >= 0)
-        & (claims["chunk_count"].to_numpy()[previous] > 0)
-        & (origin[owner] == NEW)
-        & nothing[owner]
-        & _stays(claims, owner, previous, keeping)
-    )
-    lost = (origin != OLD) & (owner != np.arange(len(ids)))
+    numbers, chunks = np.arange(len(ids)), claims["chunk_count"].to_numpy()
+    emptied = (previous >= 0) & (chunks[previous] > 0) & (origin[owner] == NEW) & (chunks[owner] == 0)
+    failed = pc.equal(claims["status"], "failed").to_numpy()[owner]
+    withheld = pc.is_in(claims["source"], value_set=pa.array(sorted(keeping.withheld), pa.string())).to_numpy()
     return Settled(
         claims=claims,
         origin=origin,
         place=place,
         row=row,
-        owner=np.where(kept, previous, owner),
+        owner=np.where(emptied & ~failed & withheld[previous], previous, owner),
         previous=previous,
-        lost=lost,
+        lost=(origin != OLD) & (owner != numbers),
+        inherits=emptied & failed & (owner == numbers),
     )
 
 
-def _unseen(claims: pa.Table, ids: _Rows, origin: _Rows, keeping: Keeping) -> _Flags:
+def _unseen(claims: pa.Table, ids: Positions, origin: Positions, keeping: Keeping) -> _Flags:
     """Old claims of containers that were not read whole and did not show them: they may still be there."""
     unread: _Flags = pc.is_in(claims["key"], value_set=pa.array(sorted(keeping.unread), pa.string())).to_numpy()
     keys = _codes(claims["key"])
@@ -179,32 +177,19 @@ def _unseen(claims: pa.Table, ids: _Rows, origin: _Rows, keeping: Keeping) -> _F
     return result
 
 
-def _nothing_to_show(claims: pa.Table) -> _Flags:
-    result: _Flags = claims["chunk_count"].to_numpy() == 0
-    return result
-
-
-def _stays(claims: pa.Table, owner: _Rows, previous: _Rows, keeping: Keeping) -> _Flags:
-    """Whether an id's old document stays when its new owner has no chunk."""
-    failed: _Flags = pc.equal(claims["status"], "failed").to_numpy()
-    withheld: _Flags = pc.is_in(claims["source"], value_set=pa.array(sorted(keeping.withheld), pa.string())).to_numpy()
-    result: _Flags = failed[owner] | withheld[previous]
-    return result
-
-
-def _codes(values: pa.ChunkedArray) -> _Rows:
+def _codes(values: pa.ChunkedArray) -> Positions:
     """Equal strings have equal numbers."""
-    indices: _Rows = values.combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
+    indices: Positions = values.combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
     return indices
 
 
-def _ranks(values: pa.ChunkedArray) -> _Rows:
+def _ranks(values: pa.ChunkedArray) -> Positions:
     """Numbers in the order of the strings."""
-    ranks: _Rows = pc.rank(values.combine_chunks(), tiebreaker="dense").to_numpy().astype(np.int64)
+    ranks: Positions = pc.rank(values.combine_chunks(), tiebreaker="dense").to_numpy().astype(np.int64)
     return ranks
 
 
-def _source_ranks(sources: pa.ChunkedArray, config: Config) -> _Rows:
+def _source_ranks(sources: pa.ChunkedArray, config: Config) -> Positions:
     known = pa.array([source.path for source in config.sources], pa.string())
-    ranks: _Rows = pc.fill_null(pc.index_in(sources, value_set=known), len(known)).to_numpy().astype(np.int64)
+    ranks: Positions = pc.fill_null(pc.index_in(sources, value_set=known), len(known)).to_numpy().astype(np.int64)
     return ranks

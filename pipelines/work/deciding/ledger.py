@@ -73,6 +73,11 @@ class Ledger:
         task = self.plan.tasks[self.results[place].index]
         return OldShards(self.store, [self.plan.old_shards[i] for i in task.old_shards], task.low, task.high)
 
+    def old_shard(self, shard: int) -> OldShards:
+        """All of an old shard, whoever replaces it."""
+        found = self.plan.old_shards[shard]
+        return OldShards(self.store, [found], found.low, found.high)
+
     def untouched_states(self, shard: int, columns: Sequence[str] | None = None) -> pa.Table:
         """The states of an old shard that no task replaces."""
         return shards.read(self.store, self.plan.old_shards[shard].documents.path, columns)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,6 +15,7 @@ from pipelines.work.deciding.identities import NEW, OLD, UNTOUCHED, Settled, set
 from pipelines.work.deciding.keeping import LOOKED_AT, Keeping, chunked_by_source
 from pipelines.work.deciding.ledger import Ledger, count, documents_only
 from pipelines.work.deciding.places import Places
+from pipelines.work.deciding.positions import Positions, without
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,8 +36,8 @@ class Losses:
 def find_losses(ledger: Ledger, places: Places, keeping: Keeping) -> Losses:
     """Look at the states of every task once, without the hashes of their chunks."""
     losses = Losses()
-    shared_new: dict[int, list[npt.NDArray[np.int64]]] = {}
-    shared_old: dict[int, list[npt.NDArray[np.int64]]] = {}
+    shared_new: dict[int, list[Positions]] = {}
+    shared_old: dict[int, list[Positions]] = {}
     for settled in settle_shared(ledger, places, keeping):
         _add_shared(losses, settled)
         for origin, rows in ((NEW, shared_new), (OLD, shared_old)):
@@ -75,15 +74,6 @@ def judged(ledger: Ledger, losses: Losses, keeping: Keeping) -> tuple[Verdict, K
     return verdict, replace(keeping, withheld=withheld, reread=reread)
 
 
-def without(states: pa.Table, rows: Sequence[npt.NDArray[np.int64]]) -> pa.Table:
-    """The states but those at some rows."""
-    if not rows:
-        return states
-    stays = np.ones(states.num_rows, bool)
-    stays[np.concatenate(rows)] = False
-    return states.filter(pa.array(stays))
-
-
 def _add(losses: Losses, old: pa.Table, new: pa.Table, keeping: Keeping) -> None:
     """One task's documents, those apart that are in other places too."""
     losses.before.update(chunked_by_source(old))
@@ -115,7 +105,8 @@ def _add_shared(losses: Losses, settled: Settled) -> None:
     losses.before.update(chunked_by_source(claims.filter(pa.array(origin == OLD))))
     losses.after.update(chunked_by_source(claims.filter(pa.array(settled.owns & (origin != UNTOUCHED)))))
     losses.after.subtract(chunked_by_source(claims.filter(pa.array(~settled.owns & (origin == UNTOUCHED)))))
-    owners = np.flatnonzero(settled.owns & (chunks == 0) & (settled.previous >= 0))
+    losses.after.update(chunked_by_source(claims.take(pa.array(settled.previous[settled.inherits]))))
+    owners = np.flatnonzero(settled.owns & ~settled.inherits & (chunks == 0) & (settled.previous >= 0))
     emptied = owners[chunks[settled.previous[owners]] > 0]
     previous = claims.take(pa.array(settled.previous[emptied]))
     losses.lost.update({(source, "emptied"): number for source, number in count(previous["source"]).items()})
