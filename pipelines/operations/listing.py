@@ -13,6 +13,7 @@ from pipelines.config.addresses import below
 from pipelines.config.model import Config, Source
 from pipelines.documents.formats import is_container, plain_name
 from pipelines.errors import StorageError
+from pipelines.observe import events
 from pipelines.observe.events import ObjectSkipped, Sink, SourceListed, SourceUnreachable
 from pipelines.planning import LISTING
 from pipelines.storage.store import Page, Skipped, Store, open_source
@@ -44,8 +45,12 @@ def list_sources(config: Config, emit: Sink) -> Listing:
             skipped.append(path)
             emit(ObjectSkipped(source=source.path, path=path, reason=reason))
 
+        found = 0
         try:
-            pages.extend(_pages(config, index, skip))
+            for page in _pages(config, index, skip):
+                pages.append(page)
+                found += page.num_rows
+                emit(events.Listing(source=source.path, documents=found))
         except (StorageError, OSError) as error:
             completed.append(False)
             emit(SourceUnreachable(source=source.path, message=str(error)))

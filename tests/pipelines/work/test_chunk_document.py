@@ -16,8 +16,8 @@ from chunkers.records import Drop, Span
 from pipelines.documents.failures import DocumentFailure
 from pipelines.table.schemas import CHUNKS
 from pipelines.work.chunk_document import Document, chunk_document
-from pipelines.work.token_counter import token_counter
 from pipelines.work.rows import ChunkRows
+from pipelines.work.token_counter import token_counter
 
 DOCUMENT = Document(id='a "b"/ü#1.md', path='a "b"/ü#1.md', uri='/docs/a "b"/ü#1.md', hash="d" * 64)
 NOT_IN_ROW_HASH = {"text", "content_hash", "row_hash", "chunk_count", "document_hash"}

@@ -68,7 +68,7 @@ def test_window_bounds_the_bytes_that_wait(tmp_path: Path, monkeypatch: pytest.M
 def test_missing_and_too_large_objects_are_values(tmp_path: Path, near: bool) -> None:
     fill(tmp_path, 2)
     store = LocalStore(str(tmp_path)) if near else far(tmp_path)
-    listed, grown, missing = read_ahead([(store, "000", 3), (store, "001", 1), (store, "none", 0)])
+    listed, grown, missing = read_ahead([(store, "000", 3), (store, "001", 1), (store, "none", 0)], Budget(max_bytes=2))
     assert isinstance(listed, DocumentFailure)
     assert isinstance(grown, DocumentFailure)
     assert (listed.error, grown.error) == ("too-large", "too-large")
