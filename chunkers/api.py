@@ -88,7 +88,7 @@ def chunks_of(text: str, split: Split, metadata: Mapping[str, Any] | None = None
                 headings,
                 title,
                 overlap,
-                None,
+                own.get("token_count") if own else None,
                 {**shared, **own} if own or shared else {},
                 parent,
             ),

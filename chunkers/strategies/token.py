@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
 from chunkers.budget import PER_CHUNK, current
-from chunkers.errors import InvalidOption, SpecialTokenFound
 from chunkers.measure.tokens import Encoding, TokenMap, encoding
 from chunkers.records import Span, Split
 from chunkers.strategies.base import (
@@ -20,6 +18,13 @@ from chunkers.strategies.base import (
     overlap_in_use,
     resolve_encoding,
     with_start_index,
+)
+from chunkers.strategies.special_tokens import (
+    allowed_tokens,
+    check_special,
+    disallowed_tokens,
+    refuse_special,
+    token_pattern,
 )
 from chunkers.text.graphemes import ceil_edge, floor_edge, next_edge, trimmed_end
 from chunkers.text.lines import skip_space, trim_space
@@ -53,8 +58,8 @@ class TokenOptions:
         check_flag("add_start_index", self.add_start_index)
         check_encoding(self.encoding_name, self.model_name)
         known = self.tokenizer.special
-        _check_special("allowed_special", self.allowed_special, known)
-        _check_special("disallowed_special", self.disallowed_special, known)
+        check_special("allowed_special", self.allowed_special, known)
+        check_special("disallowed_special", self.disallowed_special, known)
 
     @property
     def tokenizer(self) -> Encoding:
@@ -69,13 +74,12 @@ class TokenOptions:
     @property
     def allowed(self) -> frozenset[str]:
         """The special tokens that count as one token each."""
-        return _special(self.allowed_special, self.tokenizer)
+        return allowed_tokens(self.allowed_special, self.tokenizer)
 
     @property
     def disallowed(self) -> frozenset[str]:
         """The special tokens that no document may hold."""
-        found = _special(self.disallowed_special, self.tokenizer)
-        return found - self.allowed if self.disallowed_special == "all" else found
+        return disallowed_tokens(self.allowed_special, self.disallowed_special, self.tokenizer)
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ class Token:
     def split(self, text: str, *, path: str | None = None, media_type: str | None = None) -> Split:
         """Cut `text` into windows. Raises SpecialTokenFound where it holds a disallowed special token."""
         options = self.options
-        _refuse_special(text, options.disallowed)
+        refuse_special(text, options.disallowed)
         split = Split(spans=_Windows(text, options).run(), strategy=self.name)
         return with_start_index(split) if options.add_start_index else split
 
@@ -195,7 +199,7 @@ class _Cuts:
 
     def __init__(self, text: str, special: frozenset[str]) -> None:
         self.text = text
-        self.special = [match.span() for match in _pattern(special).finditer(text)] if special else []
+        self.special = [match.span() for match in token_pattern(special).finditer(text)] if special else []
         self.starts = [start for start, _ in self.special]
 
     def floor(self, position: int, floor: int) -> int:
@@ -228,31 +232,3 @@ class _Cuts:
             if start < position < end:
                 return start, end
         return position, position
-
-
-def _special(option: Collection[str] | None, tokenizer: Encoding) -> frozenset[str]:
-    if option is None:
-        return frozenset()
-    return frozenset(tokenizer.special) if option == "all" else frozenset(option)
-
-
-def _check_special(name: str, option: object, known: Collection[str]) -> None:
-    if option is None or option == "all":
-        return
-    listed = list(option) if isinstance(option, Collection) and not isinstance(option, str) else [None]
-    if not all(isinstance(token, str) and token in known for token in listed):
-        raise InvalidOption(name, option, f'"all" or a list of special tokens of the encoding: {", ".join(known)}')
-
-
-def _refuse_special(text: str, disallowed: frozenset[str]) -> None:
-    found = _pattern(disallowed).search(text) if disallowed else None
-    if found:
-        raise SpecialTokenFound(
-            f"the text holds the special token {found[0]!r} at {found.start()}; allow it in allowed_special, or "
-            "leave it out of disallowed_special to take it for ordinary text",
-            position=found.start(),
-        )
-
-
-def _pattern(special: frozenset[str]) -> re.Pattern[str]:
-    return re.compile("|".join(re.escape(token) for token in sorted(special)))

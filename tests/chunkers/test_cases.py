@@ -125,7 +125,6 @@ def laws_broken_by(case: dict[str, Any]) -> list[str]:
 Reported = Callable[[str], None]
 REPORTED = {case["id"]: case for case in load("reported.json")}
 OF_OTHER_STRATEGIES = {
-    "md-fence-alone": "semantic-markdown",
     "json-over-limit": "json",
     "json-list-not-split": "json",
     "json-lost-keys": "json",
@@ -293,6 +292,17 @@ def test_fast_utf8() -> None:
 def test_repeat_start_chonkie() -> None:
     found = placed("Stay calm and carry on. " * 6, "recursive", max_size=12, unit="tokens", overlap=0)
     assert found == [("Stay calm and carry on. Stay calm and carry on.", start) for start in (0, 48, 96)]
+
+
+def test_md_fence_alone() -> None:
+    text = REPORTED["md-fence-alone"]["input"]
+    found = chunk(text, "semantic-markdown", max_size=60)
+    code = [piece for piece in found if "of code" in piece.text]
+    assert [piece.embed_text.startswith("```\n") for piece in code] == [True] * len(code)
+    assert [piece.text for piece in found if not piece.text.strip("`\n ")] == []
+    assert re.findall(r"line \d of code", "".join(piece.text for piece in found)) == [
+        f"line {number} of code" for number in range(8)
+    ]
 
 
 def test_sentence_oversize() -> None:

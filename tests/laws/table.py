@@ -52,6 +52,7 @@ class Listed:
     exempt: Mapping[str, str] = field(default_factory=dict)
     drops: Callable[[Options], frozenset[str]] = lambda options: frozenset()
     unit: str = "characters"
+    default_size: int | None = 4000
     default_overlap: int = 50
     overlap_at_words: bool = True
     keeps_indentation: Callable[[Options], bool] = lambda options: False
@@ -63,7 +64,7 @@ class Listed:
     def promise(self, options: Options, split: Split, path: str | None = None) -> Promise:
         """What `options` owe for a document at `path`. `auto` owes what the strategy that did the work owes."""
         worker = BY_NAME.get(split.strategy, self) if self.strategy == "auto" else self
-        max_size = options.get("max_size", 4000)
+        max_size = options.get("max_size", worker.default_size)
         overlap = options.get("overlap")
         if overlap is None:
             overlap = worker.default_overlap if max_size is not None and max_size >= 100 else 0
@@ -213,6 +214,22 @@ LISTED: tuple[Listed, ...] = (
         headings_stay=lambda options: (
             not options.get("return_each_line") and ("headers" not in options or not options.get("strip_headers", True))
         ),
+    ),
+    Listed(
+        strategy="semantic-markdown",
+        options=(
+            *SIZES,
+            {"join_threshold": 12},
+            {"join_threshold": 40, "max_size": 120, "overlap": 30},
+            {"join_threshold": 1, "encoding_name": "gpt2", "strip_whitespace": False},
+        ),
+        kinds=("md", "txt", "cjk"),
+        invented=("mdx",),
+        drops=lambda options: frozenset({"front-matter"}),
+        default_size=None,
+        keeps_indentation=lambda options: True,
+        section_levels=lambda options: (1, 2, 3, 4, 5, 6),
+        headings_stay=lambda options: True,
     ),
     Listed(
         strategy="auto",
