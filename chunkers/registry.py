@@ -12,14 +12,30 @@ from chunkers.strategies.base import Strategy
 from chunkers.strategies.character import Character
 from chunkers.strategies.fixed import Fixed
 from chunkers.strategies.json import Json
+from chunkers.strategies.legal import LegalStrategy
 from chunkers.strategies.markdown import Markdown
+from chunkers.strategies.pages import Pages
 from chunkers.strategies.recursive import Recursive
 from chunkers.strategies.semantic_markdown import SemanticMarkdown
 from chunkers.strategies.sentence import SentenceStrategy
 from chunkers.strategies.token import Token
 
 STRATEGIES: Mapping[str, type[Any]] = MappingProxyType(
-    {kind.name: kind for kind in (Recursive, Character, Fixed, Token, SentenceStrategy, Markdown, SemanticMarkdown, Json)}
+    {
+        kind.name: kind
+        for kind in (
+            Recursive,
+            Character,
+            Fixed,
+            Token,
+            SentenceStrategy,
+            Markdown,
+            SemanticMarkdown,
+            Pages,
+            Json,
+            LegalStrategy,
+        )
+    }
 )
 """Every strategy that cuts by itself; `auto` picks among them."""
 

@@ -18,6 +18,7 @@ from chunkers.records import NOTHING, Cut, Span
 from chunkers.text.graphemes import floor_edge, is_edge, trimmed_end
 from chunkers.text.lines import NEWLINE, skip_space, trim_space
 
+_INSIDE_SENTENCES = ("word", "clause", "line", *INSIDE_WORDS)
 _new = tuple.__new__  # a third of the time of Span(…)
 # What a line starts with that can only be the start of something new.
 _FRESH = re.compile(r"[ \t]*+(?:[\r\n]|\Z|[-*+•‣⁃][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|\|)")
@@ -30,7 +31,8 @@ class Sentencing:
 
     A chunk is closed at the first end of a sentence at which it has `wanted` (in `unit`) or more; None: it takes all
     that fits. One with less than `least` goes to a neighbour where both fit together. `rest` is the ladder for a
-    sentence over the limit; if that has no boundary there either, it stays whole unless `to_clusters`.
+    sentence over the limit; if that has no boundary there either, it stays whole unless `to_clusters`. An overlap is of
+    whole sentences, unless `overlap_by_words` lets words take their place where no sentence is short enough.
     """
 
     ends: Level
@@ -41,6 +43,7 @@ class Sentencing:
     to_clusters: bool
     trim: Trim
     overlap: Overlap | None = None
+    overlap_by_words: bool = False
 
 
 class SentencePacker:
@@ -57,8 +60,12 @@ class SentencePacker:
         self._rest: _Rest | None = None
         self._ruler: Ruler | None = None
 
-    def pack(self, start: int, end: int) -> list[Span]:
-        """Cut `text[start:end]`."""
+    def pack(self, start: int, end: int, limit: Limit | None = None) -> list[Span]:
+        """Cut `text[start:end]`, within `limit` if it has one of its own."""
+        if limit is not None:
+            self.limit = limit
+            if self._rest is not None:
+                self._rest.limit = limit
         self.end = trimmed_end(self.text, start, end) if self.strip else end
         self.spans = []
         position = self.inner_start(start, start)
@@ -111,18 +118,17 @@ class SentencePacker:
 
     def last(self, begin: int, position: int, high: int) -> tuple[int, int] | None:
         """The last end of a sentence up to `high` with which the chunk keeps its limit."""
-        for heed in (True, False) if self.avoid else (False,):
-            found = self.ends.last(position, high)
-            while found is not None:
-                stop, start = self.settled(begin, found)
-                if (
-                    stop > position
-                    and is_edge(self.text, stop, begin)
-                    and not (heed and self.avoid and self.avoid(stop))
-                    and self.limit.fits(begin, stop)
-                ):
-                    return stop, start
-                found = self.ends.last(position, found[0] - 1)
+        found = self.ends.last(position, high)
+        while found is not None:
+            stop, start = self.settled(begin, found)
+            if (
+                stop > position
+                and is_edge(self.text, stop, begin)
+                and not (self.avoid and self.avoid(stop))
+                and self.limit.fits(begin, stop)
+            ):
+                return stop, start
+            found = self.ends.last(position, found[0] - 1)
         return None
 
     def settled(self, begin: int, gap: tuple[int, int]) -> tuple[int, int]:
@@ -165,7 +171,7 @@ class SentencePacker:
             if self.strip and self.text[stop - 1].isspace():
                 stop = trimmed_end(self.text, position, stop)
             start = self.inner_start(start, stop)
-            if stop > position and is_edge(self.text, stop, position):
+            if stop > position and is_edge(self.text, stop, position) and not (self.avoid and self.avoid(stop)):
                 return stop, start
             found = self.ends.first(found[0], self.end)
         return self.end, self.end
@@ -200,7 +206,7 @@ class SentencePacker:
     def rest(self) -> _Rest:
         if self._rest is None:
             how = self.how
-            self._rest = _Rest(self.text, how.rest, self.limit, how.trim, how.overlap, how.to_clusters)
+            self._rest = _Rest(self.text, how, self.limit, self.avoid)
         return self._rest
 
     # -- overlap
@@ -224,7 +230,7 @@ class SentencePacker:
             if begin >= floor and self.may_repeat(begin, previous, overlap):
                 return begin
             found = self.ends.first(found[0], previous.end - 1)
-        if previous.cut not in ("word", "clause", "line", *INSIDE_WORDS):
+        if previous.cut not in _INSIDE_SENTENCES and not self.how.overlap_by_words:
             return position
         for level in overlap.inside_words if previous.cut in INSIDE_WORDS else overlap.inside_words[:1]:
             start = level.bind(text).first_start(floor, previous.end)
@@ -341,18 +347,13 @@ class _Rest(Packer):
 
     __slots__ = ("to_clusters",)
 
-    def __init__(
-        self, text: str, ladder: Ladder, limit: Limit, trim: Trim, overlap: Overlap | None, to_clusters: bool
-    ) -> None:
+    def __init__(self, text: str, how: Sentencing, limit: Limit, avoid: Callable[[int], bool] | None) -> None:
+        overlap = how.overlap
         if overlap is not None:
-            overlap = Overlap(
-                most=overlap.most,
-                unit=overlap.unit,
-                atoms=overlap.inside_words[:1],
-                inside_words=overlap.inside_words[1:],
-            )
-        super().__init__(text, 0, ladder, limit, trim, overlap, None, None, None)
-        self.to_clusters = to_clusters
+            words, *inside = overlap.inside_words
+            overlap = Overlap(most=overlap.most, unit=overlap.unit, atoms=(words,), inside_words=inside)
+        super().__init__(text, 0, how.rest, limit, how.trim, overlap, None, None, avoid)
+        self.to_clusters = how.to_clusters
 
     def cut(self, start: int, end: int) -> list[Span]:
         """The pieces of `text[start:end]`."""

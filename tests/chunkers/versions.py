@@ -37,6 +37,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "sentence": [{"max_size": 300}, {"max_size": 120, "overlap": 60, "min_size": 20}],
     "markdown": [{"max_size": 300}, {"headers": [["#", "title"], ["##", "section"]], "max_size": 400, "overlap": 60}],
     "semantic-markdown": [{}, {"join_threshold": 60, "max_size": 600}],
+    "pages": [{}, {"chunk_size": 300}, {"mode": "sentences"}],
     "auto": [{"max_size": 500}],
 }
 

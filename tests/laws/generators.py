@@ -223,12 +223,39 @@ def codes(max_lines: int = 60) -> st.SearchStrategy[str]:
     return st.lists(st.one_of(code_line, code_line, sentence), max_size=max_lines).map("\n".join)
 
 
-PATHS = {"mdx": "document.mdx"}
+article_number = st.sampled_from(["一", "二", "三", "十二", "八十四", "3", "４"])
+law_lines = st.one_of(
+    article_number.map(lambda n: f"第{n}條"),
+    st.tuples(article_number, sentence).map(lambda pair: f"第{pair[0]}条　{pair[1]}"),
+    st.tuples(article_number, title).map(lambda pair: f"**第{pair[0]}条之二**（{pair[1]}）"),
+    st.tuples(article_number, sentence).map(lambda pair: f"第{pair[0]}條第二項{pair[1]}"),
+    st.tuples(article_number, st.sampled_from("編章節款目"), title).map(lambda found: f"第{found[0]}{found[1]}　{found[2]}"),
+    st.tuples(st.integers(1, 6), article_number, title).map(lambda found: f"{'#' * found[0]} 第{found[1]}章 {found[2]}"),
+    st.tuples(st.integers(1, 9), title).map(lambda pair: f"Article {pair[0]} {pair[1]}"),
+    st.tuples(st.integers(1, 9), sentence).map(lambda pair: f"Section {pair[0]}. {pair[1]}"),
+    st.tuples(st.integers(1, 9), title).map(lambda pair: f"### § {pair[0]} {pair[1]}"),
+    st.tuples(st.sampled_from(["（一）", "一、", "２　", "　イ　", "(a) ", "(i) ", "1. ", "①"]), sentence).map("".join),
+    st.sampled_from(["附　則", "（見出し）", "第三十八条から第八十四条まで　削除", "CHAPTER II", "", "　"]),
+    title.map(lambda text: f"（{text}）"),
+    sentence,
+    pieces,
+)
+
+
+@st.composite
+def laws(draw: st.DrawFn, max_lines: int = 40) -> str:
+    """Lines that announce articles, divisions, paragraphs and items in any order, with any line end."""
+    return draw(line_ends).join(draw(st.lists(law_lines, max_size=max_lines)))
+
+
+PATHS = {"mdx": "document.mdx", "page": "document.md"}
 """Where documents of a kind lie if that tells how they are read."""
 DOCUMENTS: dict[str, Callable[[], st.SearchStrategy[str]]] = {
     "txt": texts,
     "cjk": texts,
     "mdx": mdxs,
+    "page": markdowns,
     "md": lambda: st.one_of(markdowns(), markdowns(), texts()),
+    "law": laws,
     "code": lambda: st.one_of(codes(), texts()),
 }

@@ -60,18 +60,26 @@ class Listed:
     headings_stay: Callable[[Options], bool] = lambda options: True
     renders: bool = False
     atom: Callable[[Options], Callable[[str], bool] | None] = lambda options: None
+    sizes: Callable[[Options], tuple[int, int]] | None = None
+    """Size and overlap of a strategy that has no `max_size`."""
+    markdown_suffixes: tuple[str, ...] | None = None
+    """What paths of Markdown end in, for a strategy that takes others for plain text."""
 
     def promise(self, options: Options, split: Split, path: str | None = None) -> Promise:
         """What `options` owe for a document at `path`. `auto` owes what the strategy that did the work owes."""
         worker = BY_NAME.get(split.strategy, self) if self.strategy == "auto" else self
         max_size = options.get("max_size", worker.default_size)
         overlap = options.get("overlap")
+        if worker.sizes is not None:
+            max_size, overlap = worker.sizes(options)
         if overlap is None:
             overlap = worker.default_overlap if max_size is not None and max_size >= 100 else 0
         encoding = options.get("encoding_name", "cl100k_base")
         unit = options.get("unit", worker.unit)
         measure = options.get("length_function") or (measuring.tokens(encoding) if unit == "tokens" else UNITS[unit])
         levels = worker.section_levels(options)
+        if worker.markdown_suffixes is not None and not (path or "").endswith(worker.markdown_suffixes):
+            levels = None
         return Promise(
             max_size=max_size,
             overlap=overlap,
@@ -100,6 +108,12 @@ def sentence_atom(options: Options) -> Callable[[str], bool] | None:
             measuring.words(re.sub(r"[^\w\s]|[々ーゝゞぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ]", "", text)) <= 1
         )
     return None
+
+
+def pages_sizes(options: Options) -> tuple[int, int]:
+    size = options.get("chunk_size", 1200)
+    overlap = options.get("chunk_overlap", min(200, size // 2))
+    return size, 0 if options.get("mode") == "sentences" else overlap
 
 
 def separators_dropped(options: Options) -> frozenset[str]:
@@ -230,6 +244,30 @@ LISTED: tuple[Listed, ...] = (
         keeps_indentation=lambda options: True,
         section_levels=lambda options: (1, 2, 3, 4, 5, 6),
         headings_stay=lambda options: True,
+    ),
+    Listed(
+        strategy="pages",
+        options=(
+            {},
+            {"chunk_size": 200, "chunk_overlap": 0},
+            {"chunk_size": 200},
+            {"chunk_size": 300, "chunk_overlap": 40, "markdown_header_depth": 2},
+            {"chunk_size": 2000, "chunk_overlap": 1000, "markdown_header_depth": 1},
+            {"mode": "sentences"},
+            {"mode": "sentences", "chunk_size": 200, "markdown_header_depth": 3},
+        ),
+        kinds=("md", "txt", "cjk"),
+        invented=("page",),
+        drops=lambda options: frozenset({"front-matter", "heading", "no-words"}),
+        section_levels=lambda options: tuple(range(1, options.get("markdown_header_depth", 6) + 1)),
+        sizes=pages_sizes,
+        markdown_suffixes=(".md", ".markdown"),
+    ),
+    Listed(
+        strategy="legal",
+        kinds=("txt", "cjk", "md"),
+        invented=("law",),
+        keeps_indentation=lambda options: True,
     ),
     Listed(
         strategy="auto",
