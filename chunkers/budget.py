@@ -35,33 +35,46 @@ def current() -> Meter | None:
 
 
 class Meter:
-    """What one document may still take. `with Meter(text, …): strategy.split(text)` holds in that call.
+    """What documents may take, one after the other, each by itself: `with meter.over(len(text)): split(text)`.
 
-    `work` is in units (None: by the length of `text`), `seconds` of wall time, `chunks` how many there may be. Raises
-    BudgetExceeded from inside of the call.
+    `work` is in units (None: by the length of the text), `seconds` of wall time, `chunks` how many there may be. Raises
+    BudgetExceeded from inside of the call. Not for several threads at a time.
     """
 
-    __slots__ = ("_chunks", "_deadline", "_left", "_next_look", "_seconds", "_token", "_work")
+    __slots__ = ("_chunks", "_deadline", "_left", "_next_look", "_seconds", "_token", "_work", "work")
 
-    def __init__(self, text: str, *, work: int | None = None, seconds: float = 60.0, chunks: int = 100_000) -> None:
-        self._work = WORK + WORK_PER_CHARACTER * len(text) if work is None else work
-        self._left = self._work
-        self._chunks = chunks
+    def __init__(self, *, work: int | None = None, seconds: float = 60.0, chunks: int = 100_000) -> None:
+        self.work = work
         self._seconds = seconds
+        self._chunks = chunks
+        self._work = self._left = self._next_look = 0
         self._deadline = 0.0
-        self._next_look = 0
         self._token: Token[Meter | None] | None = None
-        self._left -= len(text)
+
+    def over(self, characters: int) -> Meter:
+        """This meter, started afresh for a text of so many characters."""
+        self._work = work = WORK + WORK_PER_CHARACTER * characters if self.work is None else self.work
+        self._left = work - characters
+        self._next_look = max(0, self._left - _LOOK)
+        self._deadline = time.monotonic() + self._seconds
+        return self
 
     def __enter__(self) -> Meter:
-        self._deadline = time.monotonic() + self._seconds
         self._token = _METER.set(self)
-        self.spend(0)
+        if self._left < 0:
+            self.__exit__()
+            raise self.exceeded()
         return self
 
     def __exit__(self, *error: object) -> None:
         if self._token is not None:
             _METER.reset(self._token)
+            self._token = None
+
+    @property
+    def allowed(self) -> int:
+        """Units that this text may take."""
+        return self._work
 
     @property
     def spent(self) -> int:

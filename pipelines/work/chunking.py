@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from chunkers.budget import Meter
 from chunkers.records import Split
-from pipelines.config.model import Config
+from pipelines.config.model import Budget, Config
 from pipelines.routing import Router
 from pipelines.work.chunk_document import Chunked, Document, Splitter, TokenCounter, chunk_document
 from pipelines.work.rows import ChunkRows
@@ -38,6 +38,7 @@ class InProcess:
     def __init__(self, config: Config, router: Router) -> None:
         self._router = router
         self._limits = config.limits
+        self._metered: dict[int, _Metered] = {}
         self._count_tokens: TokenCounter | None = token_counter(config.tokens.encoding_name) if config.tokens else None
         self._as_strings = config.metadata_values == "strings"
 
@@ -50,7 +51,7 @@ class InProcess:
         return chunk_document(
             text,
             document,
-            _Metered(self._router.strategy(rule), self._limits),
+            self._metered.get(rule) or self._under_limits(rule),
             rows,
             count_tokens=self._count_tokens,
             metadata_as_strings=self._as_strings,
@@ -60,20 +61,23 @@ class InProcess:
     def close(self) -> None:
         """See Chunking."""
 
+    def _under_limits(self, rule: int) -> _Metered:
+        metered = self._metered[rule] = _Metered(self._router.strategy(rule), self._limits)
+        return metered
+
 
 class _Metered:
     """A strategy under the configured limits."""
 
-    __slots__ = ("_limits", "_splitter")
+    __slots__ = ("_meter", "_split")
 
-    def __init__(self, splitter: Splitter, limits: Any) -> None:
-        self._splitter = splitter
-        self._limits = limits
+    def __init__(self, splitter: Splitter, limits: Budget) -> None:
+        self._meter = Meter(work=limits.work, seconds=limits.seconds, chunks=limits.max_chunks)
+        self._split = splitter.split
 
     def split(self, text: str, *, path: str | None = None, media_type: str | None = None) -> Split:
-        limits = self._limits
-        meter = Meter(text, work=limits.work, seconds=limits.seconds, chunks=limits.max_chunks)
-        with meter:
-            split = self._splitter.split(text, path=path, media_type=media_type)
+        """See Splitter. Raises BudgetExceeded where a limit is."""
+        with self._meter.over(len(text)) as meter:
+            split = self._split(text, path=path, media_type=media_type)
         meter.check_chunks(len(split.spans))
         return split
