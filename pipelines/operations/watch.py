@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections.abc import Callable
+
+import pyarrow as pa
 
 from pipelines.config.model import Config
 from pipelines.errors import RaceLost, RechunkError, StorageError, WorkersDied
@@ -39,6 +42,8 @@ def watch(
             ended(run(config, options, emit))
         except MAY_PASS as error:
             ended(error)
+        gc.collect()  # Beam leaves cycles; looked for only as their number grows, they would be held for many rounds
+        pa.default_memory_pool().release_unused()
         number += 1
         if number == rounds:
             return
