@@ -60,8 +60,10 @@ def _reason(id_: str, path: str, configured: Sequence[PlanSource], *, elsewhere:
     selecting = [source for source in owners or configured if source.selects(path)]
     if not all(source.completed for source in selecting):
         return "unreachable"
-    if not owners and refused:
-        return "unreplaced"
-    if not owners and elsewhere:
-        return "rekeyed"
+    # An owner that lists the object under another id takes it for a container now, or no longer for one.
+    if not owners or selecting:
+        if refused:
+            return "unreplaced"
+        if elsewhere:
+            return "rekeyed"
     return "removed" if selecting else "out_of_scope"
