@@ -12,6 +12,7 @@ from chunkers.strategies.base import Strategy
 from chunkers.strategies.character import Character
 from chunkers.strategies.fixed import Fixed
 from chunkers.strategies.json import Json
+from chunkers.strategies.latex import LatexStrategy
 from chunkers.strategies.legal import LegalStrategy
 from chunkers.strategies.markdown import Markdown
 from chunkers.strategies.pages import Pages
@@ -32,6 +33,7 @@ STRATEGIES: Mapping[str, type[Any]] = MappingProxyType(
             Markdown,
             SemanticMarkdown,
             Pages,
+        LatexStrategy,
             Json,
             LegalStrategy,
         )

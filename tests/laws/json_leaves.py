@@ -1,0 +1,76 @@
+"""What a JSON document says, leaf by leaf, read by the standard library: the oracle of `json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from chunkers.records import Split
+
+
+class Leaf(NamedTuple):
+    """A scalar, or an empty container, by its pointer. Numbers are their text, strings are marked."""
+
+    pointer: str
+    value: Any
+
+
+class Pairs(list[tuple[str, Any]]):
+    """An object, with its order and its repeated keys."""
+
+
+class Number(str):
+    """A number as it is written."""
+
+
+def parsed(text: str) -> Any:
+    return json.loads(
+        text, object_pairs_hook=Pairs, parse_int=Number, parse_float=Number, parse_constant=refuse, strict=True
+    )
+
+
+def refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def leaves(value: Any, pointer: str = "", shifts: dict[str, int] | None = None) -> Iterator[Leaf]:
+    """The leaves in order. `shifts` are the indexes that lists start at, by pointer."""
+    stack = [(pointer, value)]
+    while stack:
+        at, this = stack.pop()
+        if isinstance(this, Pairs) and this:
+            stack += [(f"{at}/{key.replace('~', '~0').replace('/', '~1')}", item) for key, item in reversed(this)]
+        elif isinstance(this, list) and not isinstance(this, Pairs) and this:
+            first = (shifts or {}).get(at, 0)
+            stack += [(f"{at}/{index}", item) for index, item in reversed(list(enumerate(this, first)))]
+        elif isinstance(this, str) and not isinstance(this, Number):
+            yield Leaf(at, ("string", this))
+        else:
+            yield Leaf(at, ("empty", isinstance(this, Pairs)) if isinstance(this, list) else this)
+
+
+def rebuilt(document: str, split: Split) -> list[Leaf]:
+    """The leaves of all chunks in a row, parts of strings put together."""
+    found: list[Leaf] = []
+    for span in split.spans:
+        metadata = span.metadata
+        shifts = {metadata["pointer"]: metadata["first_item"]} if "first_item" in metadata else {}
+        here = list(leaves(parsed(span.text(document)), metadata.get("base", ""), shifts))
+        if metadata.get("part", 0) > 0:
+            (leaf,) = here
+            before = found.pop()
+            assert before.pointer == leaf.pointer
+            here = [Leaf(leaf.pointer, ("string", before.value[1] + leaf.value[1]))]
+        found += here
+    return found
+
+
+def differences(document: str, split: Split, *, converted: bool = False) -> Sequence[str]:
+    """What the chunks together say otherwise than the document; [] if they rebuild it."""
+    wanted, got = list(leaves(parsed(document.removeprefix("\ufeff")))), rebuilt(document, split)
+    if converted:
+        wanted = [Leaf(at, ("empty", True) if value == ("empty", False) else value) for at, value in wanted]
+    return [f"{one} is {other}" for one, other in zip(wanted, got, strict=False) if one != other][:3] + (
+        [] if len(wanted) == len(got) else [f"{len(got)} leaves instead of {len(wanted)}"]
+    )
