@@ -65,8 +65,7 @@ def decide(job: Job, plan: StoredPlan, results: Sequence[TaskResult]) -> Decisio
     places, keeping = Places(ledger), keeping_of(ledger)
     lost = _lost_ids(ledger, places, keeping, counts)
     failed = counts.failures.total() + plan.known_failures + load_duplicates(ledger.store, job.run_id).num_rows
-    parts = [part for result in results for part in result.containers]
-    listed = plan.listed + sum(part.records + part.bad for part in parts)
+    listed = plan.listed + sum(number for what, number in counts.documents.items() if what.endswith("\tlisted"))
     gate = verdict(job.config.gates, failed=failed, documents=listed)
     guard, keeping = judged(ledger, find_losses(ledger, places, keeping), keeping)
     outcome = Decision(action="gate", gate=gate, guard=guard, listed=listed, failed=failed, counts=counts)

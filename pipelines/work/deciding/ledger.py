@@ -71,12 +71,13 @@ class Ledger:
     def old(self, place: int) -> OldShards:
         """What the last commit has in the range of a task."""
         task = self.plan.tasks[self.results[place].index]
-        return OldShards(self.store, [self.plan.old_shards[i] for i in task.old_shards], task.low, task.high)
+        shards_of_task = [self.plan.old_shards[i] for i in task.old_shards]
+        return OldShards(self.store, shards_of_task, task.low, task.high, self.plan.payload)
 
     def old_shard(self, shard: int) -> OldShards:
         """All of an old shard, whoever replaces it."""
         found = self.plan.old_shards[shard]
-        return OldShards(self.store, [found], found.low, found.high)
+        return OldShards(self.store, [found], found.low, found.high, self.plan.payload)
 
     def untouched_states(self, shard: int, columns: Sequence[str] | None = None) -> pa.Table:
         """The states of an old shard that no task replaces."""

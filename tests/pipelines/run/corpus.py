@@ -19,7 +19,7 @@ from pipelines.storage.store import Store, open_store
 from pipelines.table import shards, snapshot
 from pipelines.table.reading import read_documents
 from pipelines.table.records import Snapshot
-from pipelines.table.schemas import CHANGES, CHUNKS, FAILURES
+from pipelines.table.schemas import CHANGES, FAILURES
 
 PARAGRAPH = "The harbour froze early that year, and nobody had paid the lamplighter. "
 
@@ -137,7 +137,7 @@ class Corpus:
 def rows_of(table: Path, run_id: str) -> dict[str, dict[str, Any]]:
     """Every row below one run's folder of chunks, by id, in the order of the files."""
     files = sorted((table / "chunks" / run_id).glob("**/*.parquet"))
-    rows = pa.concat_tables([CHUNKS.empty_table(), *(pq.read_table(file) for file in files)]).to_pylist()
+    rows = pa.concat_tables([pq.read_table(file) for file in files]).to_pylist()
     found = {row["id"]: row for row in rows}
     assert len(found) == len(rows), "an id is there twice"
     return found
