@@ -29,7 +29,7 @@ def test_example(text: str, message: str) -> None:
 
 def test_there_are_examples_of_both_kinds() -> None:
     assert [bool(message) for _, message in EXAMPLES].count(True) == 5
-    assert len(EXAMPLES) == 8
+    assert len(EXAMPLES) == 10
 
 
 def test_every_key_has_a_row() -> None:
