@@ -229,8 +229,12 @@ law_lines = st.one_of(
     st.tuples(article_number, sentence).map(lambda pair: f"第{pair[0]}条　{pair[1]}"),
     st.tuples(article_number, title).map(lambda pair: f"**第{pair[0]}条之二**（{pair[1]}）"),
     st.tuples(article_number, sentence).map(lambda pair: f"第{pair[0]}條第二項{pair[1]}"),
-    st.tuples(article_number, st.sampled_from("編章節款目"), title).map(lambda found: f"第{found[0]}{found[1]}　{found[2]}"),
-    st.tuples(st.integers(1, 6), article_number, title).map(lambda found: f"{'#' * found[0]} 第{found[1]}章 {found[2]}"),
+    st.tuples(article_number, st.sampled_from("編章節款目"), title).map(
+        lambda found: f"第{found[0]}{found[1]}　{found[2]}"
+    ),
+    st.tuples(st.integers(1, 6), article_number, title).map(
+        lambda found: f"{'#' * found[0]} 第{found[1]}章 {found[2]}"
+    ),
     st.tuples(st.integers(1, 9), title).map(lambda pair: f"Article {pair[0]} {pair[1]}"),
     st.tuples(st.integers(1, 9), sentence).map(lambda pair: f"Section {pair[0]}. {pair[1]}"),
     st.tuples(st.integers(1, 9), title).map(lambda pair: f"### § {pair[0]} {pair[1]}"),
@@ -248,6 +252,44 @@ def laws(draw: st.DrawFn, max_lines: int = 40) -> str:
     return draw(line_ends).join(draw(st.lists(law_lines, max_size=max_lines)))
 
 
+tex_pieces = st.one_of(
+    st.tuples(st.sampled_from(["part", "section", "subsection*", "paragraph"]), title).map(
+        lambda pair: f"\\{pair[0]}{{{pair[1]}}}"
+    ),
+    st.tuples(st.sampled_from(["section[a]{b", "section", "chapter{\\emph{x", "section{}\\label{a}"])).map(
+        lambda one: "\\" + one[0]
+    ),
+    st.lists(sentence, min_size=1, max_size=4).map("\n".join),
+    st.sampled_from(["equation", "align*", "itemize", "theorem", "verbatim", "lstlisting", "document", "comment"]).flatmap(
+        lambda name: st.sampled_from([f"\\begin{{{name}}}", f"\\end{{{name}}}"])
+    ),
+    st.tuples(st.sampled_from(["theorem", "align", "verbatim", "tabular"]), sentence).map(
+        lambda pair: f"\\begin{{{pair[0]}}}\n{pair[1]}\n\n{pair[1]}\n\\end{{{pair[0]}}}"
+    ),
+    st.lists(sentence, min_size=1, max_size=4).map(
+        lambda items: "\\begin{itemize}\n" + "".join(f"  \\item {item}\n" for item in items) + "\\end{itemize}"
+    ),
+    st.tuples(sentence, sentence).map(lambda pair: f"{pair[0]} $x = y$ {pair[1]} \\(a\n+ b\\)"),
+    st.sampled_from(
+        [
+            "$", "$$", "$$a\n\nb$$", "\\[", "\\]", "\\[x\\]", "\\verb|a b|", "\\verb", "%", "% \\section{no}", "\\\\", "\\%", "{",
+            "}", "\\newcommand{\\a}[1]{\\section{#1}}", "\\newcommand{\\a}{", "\\def\\b#1{\\section{#1}}", "\\input{a/b}",
+            "\\include c", "\\title{T}", "\\item", "\\begin{", "\\begin{}", "\\", "\\lstinline{x y}",
+        ]
+    ),
+)  # fmt: skip
+
+
+@st.composite
+def texs(draw: st.DrawFn, max_pieces: int = 16) -> str:
+    """LaTeX documents, many of them broken, with any line end."""
+    found = draw(st.lists(st.tuples(tex_pieces, st.sampled_from(["\n", "\n", "\n\n", " ", ""])), max_size=max_pieces))
+    body = "".join(piece + gap for piece, gap in found)
+    opened = draw(st.sampled_from(["", "", "\\documentclass{article}\n\\begin{document}\n"]))
+    closed = draw(st.sampled_from(["", "\n\\end{document}\nafter it"]))
+    return (opened + body + closed).replace("\n", draw(line_ends))
+
+
 PATHS = {"mdx": "document.mdx", "page": "document.md"}
 """Where documents of a kind lie if that tells how they are read."""
 DOCUMENTS: dict[str, Callable[[], st.SearchStrategy[str]]] = {
@@ -255,6 +297,7 @@ DOCUMENTS: dict[str, Callable[[], st.SearchStrategy[str]]] = {
     "cjk": texts,
     "mdx": mdxs,
     "page": markdowns,
+    "tex": lambda: st.one_of(texs(), texs(), texts()),
     "md": lambda: st.one_of(markdowns(), markdowns(), texts()),
     "law": laws,
     "code": lambda: st.one_of(codes(), texts()),

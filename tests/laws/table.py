@@ -268,6 +268,14 @@ LISTED: tuple[Listed, ...] = (
         kinds=("txt", "cjk", "md"),
         invented=("law",),
         keeps_indentation=lambda options: True,
+        section_levels=lambda options: (1, 2, 3, 4, 5, 6),
+    ),
+    Listed(
+        strategy="latex",
+        options=(*SIZES, {"max_size": 80, "overlap": 20, "strip_whitespace": False, "separator_position": "start"}),
+        kinds=("tex", "txt"),
+        drops=lambda options: frozenset({"after-document"}),
+        keeps_indentation=lambda options: True,
     ),
     Listed(
         strategy="auto",
