@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.measuring import CORPUS
 
 RESULTS = Path(__file__).parent / "results"
-PARTS = ("strategies", "linear", "job")
+PARTS = ("strategies", "linear", "job", "machine")
 
 
 def main(arguments: list[str] | None = None) -> int:
