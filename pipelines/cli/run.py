@@ -48,6 +48,11 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
     }
 
 
+def _place(failure: Mapping[str, Any]) -> str:
+    """The document that failed; a record without an id by where it lies."""
+    return failure["id"] or " ".join(filter(None, (failure["uri"], failure["position"])))
+
+
 def _print(outcome: Outcome, console: Console) -> None:
     summary: Mapping[str, Any] = outcome.summary
     rows: list[tuple[str, Any]] = [("documents listed", summary["listed"])]
@@ -63,7 +68,7 @@ def _print(outcome: Outcome, console: Console) -> None:
     rows.append(("seconds", round(summary["seconds"], 1)))
     console.table((f"run {outcome.run_id}", ""), rows)
     for failure in summary["failures"]:
-        console.message(f"failed: {failure['id']}: {failure['error']}: {failure['message']}")
+        console.message(f"failed: {_place(failure)}: {failure['error']}: {failure['message']}")
     if (more := summary["failed"] - len(summary["failures"])) > 0 and summary["failures"]:
         console.message(f"failed: {more} more; the table's failures name every one")
     if not summary["listed"]:

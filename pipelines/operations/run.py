@@ -148,10 +148,10 @@ def _summary(stats: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _failures(store: Store, shown: Snapshot | None) -> list[dict[str, str]]:
+def _failures(store: Store, shown: Snapshot | None) -> list[dict[str, str | None]]:
     """Some of the documents that fail as of a commit."""
-    found: list[dict[str, str]] = []
+    found: list[dict[str, str | None]] = []
     for entry in () if shown is None else shown.failures:
-        rows = read(store, entry.path, columns=["id", "error", "message"])
+        rows = read(store, entry.path, columns=["id", "uri", "position", "error", "message"])
         found += rows.slice(0, SHOWN_FAILURES - len(found)).to_pylist()
     return found
