@@ -38,6 +38,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "markdown": [{"max_size": 300}, {"headers": [["#", "title"], ["##", "section"]], "max_size": 400, "overlap": 60}],
     "semantic-markdown": [{}, {"join_threshold": 60, "max_size": 600}],
     "pages": [{}, {"chunk_size": 300}, {"mode": "sentences"}],
+    "latex": [{}, {"max_size": 300, "overlap": 60}],
     "auto": [{"max_size": 500}],
 }
 
