@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from chunkers.cutting.levels import TEXT_ATOMS, Grapheme
+from chunkers.cutting.limits import Limit
 from chunkers.errors import InertOption, InvalidOption
 from chunkers.records import NOTHING, Drop, Span, Split
 from chunkers.strategies.base import Sizes, check_flag, with_start_index
@@ -103,8 +104,10 @@ class Markdown:
     def _plan(self) -> Plan:
         options = self.options
         headers = options.headers or ()
+        most = Limit("", options.bounds()).characters
         return Plan(
             bounds=options.bounds(),
+            most=-1 if most is None else most,
             trim=options.trim(keep_indent=True),
             overlap=options.overlap_of(TEXT_ATOMS, (Grapheme(),)),
             are_plain=are_plain(headers),

@@ -25,10 +25,12 @@ _WHOLE = ("fence", "table", "math")
 class Plan:
     """Everything that does not depend on the document.
 
-    `are_plain`: all headings asked for are Markdown's own; `keys` are the metadata keys by rank of the heading.
+    `most` is the limit where it is one, in characters; else -1. `are_plain`: all headings asked for are Markdown's own;
+    `keys` are the metadata keys by rank of the heading.
     """
 
     bounds: Bounds
+    most: int
     trim: Trim
     overlap: Overlap | None
     are_plain: bool
@@ -43,8 +45,7 @@ class Cutter:
         self.size, self.strip = len(self.text), plan.trim.strip
         self.spans: list[Span] = []
         self.limit = Limit(self.text, plan.bounds)
-        most = self.limit.characters if plan.bounds else self.size
-        self.most = -1 if most is None else most  # what surely fits, in characters
+        self.most = plan.most if plan.bounds else self.size  # what surely fits, in characters
 
     @cached_property
     def layout(self) -> Layout:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from chunkers.cutting.levels import TEXT_LADDER, Ladder, Level
 from chunkers.cutting.limits import Limit
+from chunkers.strategies.markdown_items import Items, insert
 from chunkers.strategies.markdown_levels import Edges, Later, Once, Starts
 from chunkers.structure.markdown import Block, Heading, Reading
 from chunkers.text.lines import skip_space, trim_space
@@ -37,7 +38,7 @@ class Layout:
         self.framed: list[Block] = []
         self.framed_starts: list[int] = []
         self.rows: list[int] = []  # where rows of tables start, the header rows left out
-        self.items = _Items(reading)
+        self.items = Items(reading)
         self.section_levels = 0  # of the ladder
         self._known_from, self._known_to = 0, -1
 
@@ -57,12 +58,12 @@ class Layout:
             return
         self._known_from, self._known_to = start, stop = self.reading.around(low, high)
         for blocks in self.reading.unread(start, stop):
-            _insert(self.block_starts, [block[1] for block in blocks if block[3] == 0])
-            _insert(self.block_ends, [block[2] for block in blocks if block[3] == 0])
+            insert(self.block_starts, [block[1] for block in blocks if block[3] == 0])
+            insert(self.block_ends, [block[2] for block in blocks if block[3] == 0])
             if framed := [block for block in blocks if block[0] in _FRAMED]:
-                at = _insert(self.framed_starts, [block.start for block in framed])
+                at = insert(self.framed_starts, [block.start for block in framed])
                 self.framed[at:at] = framed
-                _insert(self.rows, list(self._rows_of(framed)))
+                insert(self.rows, list(self._rows_of(framed)))
             self.items.add(blocks)
 
     # -- what a look at the text tells without reading blocks
@@ -89,6 +90,20 @@ class Layout:
             return first_easy_start(text, low, high)
         start = blank + 2
         return start if low <= start < high and "!" <= text[start] <= "~" else -1
+
+    def last_plain_item(self, low: int, reach: int) -> int:
+        """The last item in `low < start <= reach` of the list around both offsets, if that is known to be plain; or -1.
+
+        No other block has an edge between `low` and there.
+        """
+        mark = self.items.plain_around(low, reach)
+        if mark is None:
+            return -1
+        text, size = self.text, len(mark)
+        at = text.rfind(mark, low, reach + size - 1)
+        while at >= 0 and text[at + size] == " ":
+            at = text.rfind(mark, low, at + size - 1)
+        return at + 1 if at >= 0 else -1
 
     # -- boundaries
 
@@ -234,60 +249,3 @@ class Layout:
                 break
             at += 1
         return at
-
-
-def _insert(known: list[int], new: list[int]) -> int:
-    """Put the offsets of one stretch among those of others; where they are then."""
-    at = bisect_left(known, new[0]) if new else 0
-    known[at:at] = new
-    return at
-
-
-class _Items:
-    """Where list items start, read list by list when one has to be cut."""
-
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
-        self._lists: list[Block] = []  # and quotes, which may hold some
-        self._starts: list[int] = []
-        self._nested: list[int] = []
-        self._outer: dict[int, list[int]] = {}
-        self._read: dict[int, tuple[list[int], list[int]]] = {}
-
-    def add(self, blocks: Sequence[Block]) -> None:
-        lists = [block for block in blocks if block[0] in ("list", "quote") and block.depth == 0]
-        if lists:
-            at = _insert(self._starts, [block.start for block in lists])
-            self._lists[at:at] = lists
-        if items := [block.start for block in blocks if block[0] == "item"]:
-            _insert(self._nested, items)
-
-    def outer(self, low: int, high: int) -> Iterator[Sequence[int]]:
-        """Items of lists that lie in nothing else, list by list, of all lists that reach between the offsets."""
-        return (self._outer_of(block) for block in self._between(low, high))
-
-    def inner(self, low: int, high: int) -> Iterator[Sequence[int]]:
-        """All other items."""
-        yield self._nested
-        for block in self._between(low, high):
-            yield self._items(block)[1]
-
-    def _between(self, low: int, high: int) -> list[Block]:
-        first = max(0, bisect_right(self._starts, low) - 1)
-        return self._lists[first : bisect_right(self._starts, high)]
-
-    def _outer_of(self, block: Block) -> list[int]:
-        known = self._outer.get(block.start)
-        if known is None:
-            known = self._reading.outer_items(block)
-            known = self._outer[block.start] = self._items(block)[0] if known is None else known
-        return known
-
-    def _items(self, block: Block) -> tuple[list[int], list[int]]:
-        known = self._read.get(block.start)
-        if known is None:
-            items = self._reading.items(block)
-            outer = {item.start for item in items if item.depth == 1 and block.kind == "list"}
-            inner = {item.start for item in items} - outer
-            known = self._read[block.start] = (sorted(outer), sorted(inner))
-        return known

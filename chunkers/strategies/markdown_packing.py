@@ -103,6 +103,8 @@ class MarkdownPacker(Packer):
         coarsest = 0
         if not (at and starts[at - 1] > low):
             coarsest = sections
+            if (found := self.plain_item(low, reach)) is not None:
+                return found
             line = self.layout.last_break(low, reach)
             if line >= 0:
                 self.bind(sections)
@@ -112,7 +114,17 @@ class MarkdownPacker(Packer):
             gap = levels[rung].last(low, reach)
             if gap is not None:
                 return rung, gap, rung < sections
+            if rung == sections and (found := self.plain_item(low, reach)) is not None:  # in a list that is read now
+                return found
         return None
+
+    def plain_item(self, low: int, reach: int) -> tuple[int, Gap, bool] | None:
+        """`edge` inside of a list that is known to be plain."""
+        item = self.layout.last_plain_item(low, reach)
+        if item < 0:
+            return None
+        self.bind(self.sections + 1)
+        return self.sections + 1, _new(Gap, (item, item)), True
 
     def bind(self, rung: int) -> None:
         """Have the levels ready down to `rung`."""
@@ -131,6 +143,10 @@ class MarkdownPacker(Packer):
         floor = max(first + 1, stop - self.back, position - self.most, layout.section_start(position))
         if floor >= stop:
             return position
+        text = self.text
+        near = text[floor - 1 : stop]
+        if near.isascii() and not near[0].isspace() and len(near.split(None, 1)) == 1:  # half a long word
+            return self.overlap_start(position) if cut in INSIDE_WORDS else position
         easy = layout.easy_start(floor, stop)
         if easy >= 0 and (easy := self.with_indent(easy, floor)) >= 0 and layout.frame_at(easy) is None:
             return easy

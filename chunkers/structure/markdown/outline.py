@@ -56,65 +56,80 @@ class _Outliner:
         # In front of `done` no block is open. Between there and a match is text, or containers that hide nothing.
         # From `plain` to the match stands nothing that was passed over.
         done = plain = start
-        match = patterns.OUTLINE_LINE.match(text, start) or search(text, start)
+        match = patterns.OUTLINE_LINE.match(text, start)
+        line = start
+        if match is None and (match := search(text, start)) is not None:
+            line = match.start() + 1
         while match is not None:
-            line, end = match.span()
-            if text[line] == "\n":
-                line += 1
+            end = match.end()
             character = text[line]
             if character == "#":
-                marked = text[line:end]
-                title = marked.lstrip("#")
-                level = len(marked) - len(title)
-                title = title.strip(" \t\r")
+                level = 1
+                while text[line + level] == "#":
+                    level += 1
+                title = text[line + level : end].strip(" \t\r")
                 if title and title[-1] == "#":
                     title = leaves.heading_title(title)
                 done = end + 1
                 headings.append(_new(Heading, (line, done, level, title)))
                 match = search(text, end)
-                continue
-            if character == "`" or character == "~":
-                tail = find("```", end)
-                if tail > 0 and text[tail - 1] == text[tail + 3] == "\n" and end - line == 3 and character == "`":
-                    end = tail + 4
-                else:
-                    _, tail, end = leaves.fence_ends(text, line, end - line)
-                    self.open_fence |= tail == end
-                held += (line, end)
-            elif character == " " and (passed := self.pass_indented(max(done, plain), line, end)) > line:
+            elif (
+                character == "`"
+                and (tail := find("```", end)) > 0
+                and text[tail - 1] == text[tail + 3] == "\n"
+                and end - line == 3
+            ):
+                done = tail + 4
+                held.append(line)
+                held.append(done)
+                match = search(text, tail + 3)
+            elif character in " >" and (passed := self.pass_contained(max(done, plain), line, end)) > line:
                 plain = passed
                 match = search(text, passed - 1)
-                continue
-            else:
-                last = text[end - 1]
-                end = line
-                in_paragraph = line > done and text[line - 2] != "\n"
-                html = leaves.html_kind(text, line, interrupts=in_paragraph) if character == "<" else ""
-                if html:
-                    end = leaves.html_end(text, line, html)
-                    held += (line, end)
-                elif (
-                    in_paragraph
-                    if last in "=-"
-                    else character != "<" or (in_paragraph and patterns.TAG_LINE.match(text, line))
-                ):
-                    end = self.scan(self.clean_line(done, line), line)
-            if end > line:
-                done = end
-                match = search(text, end - 1)
+            elif (stop := self.block_end(done, line, end)) > line:
+                done = stop
+                match = search(text, stop - 1)
             else:
                 match = search(text, line)
+            if match is not None:
+                line = match.start() + 1
         return _new(Outline, (headings, self.open_fence, held))
 
-    def pass_indented(self, plain: int, line: int, end: int) -> int:
-        """Where to go on behind an indented line that hides no heading, whatever it is; `line` if that is not sure.
+    def block_end(self, done: int, line: int, end: int) -> int:
+        """The end of the block that `line` is in, whose mark ends at `end`; `line` if it is paragraph text.
+
+        In front of `done` no block is open.
+        """
+        text = self.text
+        character = text[line]
+        if character == "`" or character == "~":
+            _, tail, stop = leaves.fence_ends(text, line, end - line)
+            self.open_fence |= tail == stop
+            self.held += (line, stop)
+            return stop
+        in_paragraph = line > done and text[line - 2] != "\n"
+        if character == "<":
+            kind = leaves.html_kind(text, line, interrupts=in_paragraph)
+            if kind:
+                stop = leaves.html_end(text, line, kind)
+                self.held += (line, stop)
+                return stop
+            if not in_paragraph or not patterns.TAG_LINE.match(text, line):
+                return line
+        elif not in_paragraph and text[end - 1] in "=-":
+            return line
+        return self.scan(self.clean_line(done, line), line)
+
+    def pass_contained(self, plain: int, line: int, end: int) -> int:
+        """Where to go on behind an indented or quoted line that hides no heading; `line` if that is not sure.
 
         `end` is where its mark ends, of a fence or a tag. From `plain` on nothing was passed over.
         """
         text = self.text
         if text[end - 1] == "`":
-            # As indented as the fence are all its lines. They lie in one container with it, or are code.
-            fence = patterns.INDENTED_FENCE.match(text, line)
+            # As indented as the fence are all its lines, or quoted. They lie in one container with it, or are code.
+            pattern = patterns.INDENTED_FENCE if text[line] == " " else patterns.QUOTED_FENCE
+            fence = pattern.match(text, line)
             # Tags and math that are open where it starts could make its last line open one instead.
             if fence is None or text.find("<", plain, line) >= 0 or text.find("$$", plain, line) >= 0:
                 return line

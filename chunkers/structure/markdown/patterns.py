@@ -53,8 +53,8 @@ _OUTLINE = rf"""
   | <[A-Za-z/!?]
   | ==*+(?=[ \t]*\n)
   | -(?:-*+(?=[ \t]*\n)|{_CONTAINED_FENCE})
-  | \ (?:\ {{0,2}}(?:\#\#{{0,5}}+[ \t\n]|<[A-Za-z/!?]|==*+[ \t]*\n|--*+[ \t]*\n|\$\$|:::)|{_CONTAINED_FENCE})
-  | [\t>*+0-9]{_CONTAINED_FENCE}
+  | \ \ {{0,2}}+(?:\#\#{{0,5}}+[ \t\n]|<[A-Za-z/!?]|==*+[ \t]*\n|--*+[ \t]*\n|\$\$|:::)
+  | [ \t>*+0-9]{_CONTAINED_FENCE}
   | \[\^[^\] \n]++\]:{_CONTAINED_FENCE}
   | \$\$
   | :::
@@ -64,6 +64,8 @@ OUTLINE_JUMP = re.compile(rf"\n(?=[\#`~<=\-\ $:\t>*+0-9\[])(?:{_OUTLINE})", re.V
 
 # A fence that only spaces stand before, on all its lines as many at least, without a line in it that could be one.
 INDENTED_FENCE = re.compile(r"(\ ++)```[^`\n]*+\n(?:\1(?!\ *(?:```|~~~))[^\n]*+\n|\ *+\n)*+\1```\ *+\n")
+# The same where every line has the mark of a quote before it.
+QUOTED_FENCE = re.compile(r"(>\ ?)```[^`\n]*+\n(?:>(?!\ *(?:```|~~~))[^\n]*+\n)*+\1```\ *+\n")
 
 MDX_START = re.compile(_MDX_STARTS, re.VERBOSE)
 MDX_LINE = re.compile(rf"[ \t]*+(?:{_MDX_STARTS})", re.VERBOSE)
@@ -84,7 +86,8 @@ _NO_LABEL = r"(?!\[(?:[^\[\]\\\n]|\\[^\n])*+(?:\[|\](?!:)))"
 
 def _plain_text(starts: str) -> str:
     starts = starts.replace(r"(?P<k>\[)", rf"(?P<k>{_NO_LABEL}\[)").replace(r"(?P<l><", r"(?P<l><(?!https?:)")
-    return rf"(?!{_UNNAMED.sub('?:', starts)})[^\ \t\n][^\n]*+\n"
+    easy = r"[^\ \t\n\#`~>=:\-|*_+0-9<\[${ei]"  # no alternative of `starts` starts with one of these
+    return rf"(?:{easy}|(?!{_UNNAMED.sub('?:', starts)})[^\ \t\n])[^\n]*+\n"
 
 
 def _plain_run(starts: str) -> re.Pattern[str]:
@@ -102,7 +105,7 @@ def list_run(first: str, indent: int, is_mdx: bool) -> re.Pattern[str] | None:
     item = rf"\ {{{indent}}}{marker}{text}"
     inner = rf"\ {{{indent + width},}}+(?:{_MARKER}\ {{1,4}}+)"
     return re.compile(
-        rf"{item}(?:[\ \t]*+{text}|{inner}{text}|{item}|(?:[\ \t]*+\n)++(?:{item}|{inner}?+{text}))*+", re.VERBOSE
+        rf"{item}(?:{item}|[\ \t]*+{text}|{inner}{text}|(?:[\ \t]*+\n)++(?:{item}|{inner}?+{text}))*+", re.VERBOSE
     )
 
 

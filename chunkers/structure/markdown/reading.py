@@ -153,6 +153,14 @@ class Reading:
         found = plain_items(self._lines, block, *known)
         return found if block.start else [0, *found]
 
+    def plain_mark(self, block: Block) -> str | None:
+        """How the items of a list start, line end included, if it holds nothing but text; no space goes on there.
+
+        None: it holds more, or its items do not start all the same.
+        """
+        first, indent = self._scanner.plain_lists.get(block.start, ("", 0))
+        return "\n" + " " * indent + first if len(first) == 2 else None
+
     def items(self, block: Block) -> list[Block]:
         """The items of a list, those of nested lists included, in order."""
         return read_items(self._lines, (block,), self.dialect)

@@ -201,9 +201,19 @@ def test_a_cut_never_parts_a_prepended_mark_from_the_space_behind_it() -> None:
     assert texts("a气\u0600 ", max_size=3) == ["a气", "\u0600 "]
 
 
+def test_a_long_list_is_cut_before_its_last_item_in_reach() -> None:
+    text = "".join(f"- item {number}\n" for number in range(9)) + "  - inner\n- item 9\n"
+    assert texts(text, max_size=40) == [
+        "- item 0\n- item 1\n- item 2\n- item 3",
+        "- item 4\n- item 5\n- item 6\n- item 7",
+        "- item 8\n  - inner\n- item 9",
+    ]
+    assert texts("- one\n- two\n-  wide\n- three\n", max_size=13) == ["- one\n- two", "-  wide", "- three"]
+
+
 # The short cut
 
-PIECES = ["# a", "## b", "### c d", "- item one", "  - inner", "1. x", "> quote", "```py", "```", "|a|b|", "|-|-|", "|1|2|",
+PIECES = ["# a", "## b", "### c d", "- item one", "- item two", "-  wide", "  - inner", "1. x", "> quote", "```py", "```", "|a|b|", "|-|-|", "|1|2|",
           "  ```", "   ```", "<pre>", "  <b>x", "</pre>", "[^1]: note", "::: a", ":::", "* x", "abc\u0600 d", "Words  ",
           "Some words. More, of them here.", "    code", "", "", "$$", "===", "  indented text", "é è. Ü!", "第一。第二，三"]  # fmt: skip
 

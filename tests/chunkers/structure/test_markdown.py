@@ -307,7 +307,8 @@ def outline_of(blocks: list[Block]) -> tuple[list[tuple[int, int, int, str]], bo
 
 # The pieces above and those that hide or contain headings.
 deep_lines = st.lists(st.sampled_from([*PIECES, "$$", "::: a", ":::", "[^1]: ", "|a|b|", "|-|-|"]), max_size=4)
-deep_documents = st.lists(deep_lines.map("".join), max_size=14).map("\n".join)
+quoted = st.sampled_from(["> ```", "> ```", ">```", "> a", "> # a", ">", "> <b>", "a", "===", "# b", ""])
+deep_documents = st.lists(deep_lines.map("".join) | quoted, max_size=14).map("\n".join)
 
 
 @given(deep_documents, st.sampled_from(["\n", "\r\n", "\r"]))
