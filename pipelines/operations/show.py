@@ -10,9 +10,10 @@ from typing import Any
 import pyarrow.compute as pc
 
 from pipelines.errors import TableStateError, UsageError
-from pipelines.operations.tables import load_snapshot, shard_of
+from pipelines.operations.tables import load_snapshot, shards_with
 from pipelines.storage.store import Store
 from pipelines.table import layout, log, shards
+from pipelines.table.reading import read_chunks
 from pipelines.table.records import Snapshot
 from pipelines.table.schemas import DOCUMENTS
 
@@ -54,17 +55,20 @@ def snapshot_of(store: Store, run: str | None) -> Snapshot:
 
 def show_document(store: Store, table: Snapshot, document_id: str) -> ShownDocument:
     """One document by its id. UsageError when the table does not have it."""
-    shard = shard_of(table, document_id)
     wanted = pc.field("id") == document_id
-    states = shards.read(store, shard.documents.path, STATE_COLUMNS, filters=wanted).to_pylist()
-    if not states:
+    for shard in shards_with(table, document_id):
+        states = shards.read(store, shard.documents.path, STATE_COLUMNS, filters=wanted).to_pylist()
+        if states:
+            break
+    else:
         raise UsageError(f"{store.address}: version {table.version} has no document {document_id!r}")
     mine = pc.field("parent_id") == document_id
     chunks = shards.read(store, shard.chunks.path, CHUNK_COLUMNS, filters=mine).to_pylist()
     failures = [
-        message
+        failure["message"]
         for entry in table.failures
-        for message in shards.read(store, entry.path, ["message"], filters=wanted)["message"].to_pylist()
+        for failure in shards.read(store, entry.path, ["stage", "message"], filters=wanted).to_pylist()
+        if failure["stage"] != "id"  # others failed because the id is this one's
     ]
     return ShownDocument(
         state=states[0],
@@ -75,11 +79,10 @@ def show_document(store: Store, table: Snapshot, document_id: str) -> ShownDocum
 
 def show_chunk(store: Store, table: Snapshot, chunk_id: str) -> dict[str, Any]:
     """The whole row of one chunk by its id, `{document id}#{n}`. UsageError when the table does not have it."""
-    document_id, separator, number = chunk_id.rpartition("#")
+    _, separator, number = chunk_id.rpartition("#")
     if not separator or not re.fullmatch(r"[0-9]+", number):
         raise UsageError(f"{chunk_id!r} is not the id of a chunk; they look like guide/start.md#0")
-    shard = shard_of(table, document_id)
-    rows: list[dict[str, Any]] = shards.read(store, shard.chunks.path, filters=pc.field("id") == chunk_id).to_pylist()
+    rows: list[dict[str, Any]] = read_chunks(store, table, ids=[chunk_id]).to_pylist()
     if not rows:
         raise UsageError(f"{store.address}: version {table.version} has no chunk {chunk_id!r}")
     return rows[0]

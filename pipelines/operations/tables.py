@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 from pipelines.config.load import load_config
 from pipelines.errors import TableStateError
 from pipelines.storage.store import Store, open_store
 from pipelines.table import layout, snapshot
+from pipelines.table.reading import may_hold
 from pipelines.table.records import Shard, Snapshot
 
 
@@ -28,6 +27,6 @@ def load_snapshot(store: Store, version: int | None = None) -> Snapshot:
     return found
 
 
-def shard_of(table: Snapshot, document_id: str) -> Shard:
-    """The shard that owns a document id."""
-    return table.shards[bisect_right([shard.low for shard in table.shards], document_id) - 1]
+def shards_with(table: Snapshot, document_id: str) -> list[Shard]:
+    """The shards that may hold a document: records lie where their container does, whatever their ids."""
+    return [shard for shard in table.shards if may_hold(shard.documents, document_id)]

@@ -50,6 +50,13 @@ def read_chunks(
     return _read(store, files, "chunks", snapshot, columns, condition)
 
 
+def may_hold(file: FileEntry, id_: str) -> bool:
+    """Whether an id may be in a file, going by the file's bounds."""
+    if file.min_id is None or file.max_id is None:
+        return file.rows > 0
+    return file.min_id <= id_ <= file.max_id
+
+
 def read_changes(store: Store, snapshot: Snapshot) -> pa.Table:
     """What the snapshot's run changed."""
     return _read(store, snapshot.changes, "changes", snapshot, None)

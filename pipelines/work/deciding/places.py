@@ -27,8 +27,8 @@ class Places:
     """The ids of every task, new and old, as hashes in the order of their files.
 
     `shared` are the hashes of ids that are in more than one place, sorted: twice in new states, old in one task's range
-    and new in another's, or new in a task and still in a shard that no task touches. Without records there are none:
-    a file's id decides where it is. `untouched` are those last shards.
+    or object and new in another, or new in a task and still in a shard that no task touches. Without records there are
+    none: a file's id decides where it is. `untouched` are those last shards.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -53,15 +53,17 @@ class Places:
         went: list[Hashes] = []
         names: list[pa.Array] | None = []
         for place in range(len(self._ledger.results)):
-            ids = self._ledger.new_states(place, ["id"])["id"]
-            new, old = hashes_of(ids), hashes_of(self._ledger.old(place).slim(["id"])["id"])
+            states, before = self._ledger.new_states(place, ["id", "key"]), self._ledger.old(place).slim(["id", "key"])
+            new, old = hashes_of(states["id"]), hashes_of(before["id"])
             self.new.append(new)
             self.old.append(old)
-            arrived = ~np.isin(new, old)
+            # Of another object than before is another place too, although the task is the same.
+            here, there = new ^ _hashes_of_few(states["key"]), old ^ _hashes_of_few(before["key"])
+            arrived = ~np.isin(here, there)
             came.append(new[arrived])
-            went.append(old[~np.isin(old, new)])
+            went.append(old[~np.isin(there, here)])
             if names is not None:
-                names += ids.filter(pa.array(arrived)).chunks
+                names += states["id"].filter(pa.array(arrived)).chunks
                 if sum(map(len, names)) > MANY_NEW:
                     names = None
         arrivals, departures = np.concatenate([_NONE, *came]), np.concatenate([_NONE, *went])
@@ -88,9 +90,15 @@ class Places:
         return np.concatenate(found)
 
 
-def hashes_of(ids: pa.ChunkedArray) -> Hashes:
+def hashes_of(ids: pa.Array | pa.ChunkedArray) -> Hashes:
     """A hash of each id; the same in this process only."""
     return np.fromiter(map(hash, ids.to_pylist()), np.int64, len(ids))
+
+
+def _hashes_of_few(values: pa.ChunkedArray) -> Hashes:
+    """A hash of each of many values of which few differ."""
+    encoded = values.combine_chunks().dictionary_encode()
+    return hashes_of(encoded.dictionary)[encoded.indices.to_numpy()] if len(encoded) else _NONE
 
 
 def _rows(hashes: Hashes, wanted: Hashes) -> npt.NDArray[np.int64]:

@@ -23,6 +23,8 @@ from tests.pipelines.run.corpus import assert_changes_law, rows_of
 from tests.pipelines.run.direct import without_beam  # noqa: F401
 
 NIGHTS = 5
+TASK_BYTES = (1024, 4096, 1 << 20)
+"""Every container in many parts, in few, and everything in one task."""
 APPROVED = RunOptions(approve_deletions=1_000_000, workers=1)
 Rows = dict[str, dict[str, Any]]
 SAME_STATE = ("uri", "key", "kind", "position", "hash", "chunk_count", "chunk_hashes", "status", "error", "fingerprint")
@@ -61,7 +63,7 @@ def test_many_plans_say_what_the_run_then_does(tmp_path: Path, seed: int) -> Non
 def live(folder: Path, seed: int, *, plans: bool = False) -> None:
     """Some nights in one world; before the last everything is healed."""
     world = ContainerWorld(folder / "world", seed=seed)
-    config = world.config(folder / "table")
+    config = world.config(folder / "table", task_bytes=TASK_BYTES[seed % len(TASK_BYTES)])
     model, rows = Model(), dict[str, dict[str, Any]]()
     for night in range(NIGHTS):
         edits = world.edit() if night else []
