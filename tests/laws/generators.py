@@ -290,6 +290,29 @@ def texs(draw: st.DrawFn, max_pieces: int = 16) -> str:
     return (opened + body + closed).replace("\n", draw(line_ends))
 
 
+question_lines = st.one_of(
+    st.tuples(
+        st.sampled_from(["Q: ", "**Q1. ", "問：", "Q1　", "Question 2: ", "- Q：", "【問】", "Q. ", "## Q3: "]),
+        title,
+        st.sampled_from(["?", "？", "", "**", "?**"]),
+    ).map("".join),
+    st.tuples(st.sampled_from(["A: ", "A1. ", "答：", "A1　", "Answer 2: ", "A. ", "**A:** ", "【答】"]), sentence).map(
+        "".join
+    ),
+    st.tuples(st.integers(1, 6), title, st.sampled_from(["?", "？", ""])).map(lambda f: "#" * f[0] + f" {f[1]}{f[2]}"),
+    st.sampled_from(["<details>", "</details>", "<summary>a?</summary>", "<details><summary>b", "</summary>c", "", ""]),
+    sentence,
+    blocks,
+    pieces,
+)
+
+
+@st.composite
+def questions(draw: st.DrawFn, max_lines: int = 30) -> str:
+    """Lines that ask, answer and open sections in any order, with any line end."""
+    return draw(line_ends).join(draw(st.lists(question_lines, max_size=max_lines)))
+
+
 PATHS = {"mdx": "document.mdx", "page": "document.md"}
 """Where documents of a kind lie if that tells how they are read."""
 DOCUMENTS: dict[str, Callable[[], st.SearchStrategy[str]]] = {
@@ -300,5 +323,6 @@ DOCUMENTS: dict[str, Callable[[], st.SearchStrategy[str]]] = {
     "tex": lambda: st.one_of(texs(), texs(), texts()),
     "md": lambda: st.one_of(markdowns(), markdowns(), texts()),
     "law": laws,
+    "questions": questions,
     "code": lambda: st.one_of(codes(), texts()),
 }
