@@ -10,6 +10,7 @@ from typing import Any
 from chunkers.errors import InertOption, InvalidOption, OptionError, UnknownOption, UnknownStrategy
 from chunkers.strategies.base import Strategy
 from chunkers.strategies.character import Character
+from chunkers.strategies.faq import FaqStrategy
 from chunkers.strategies.fixed import Fixed
 from chunkers.strategies.json import Json
 from chunkers.strategies.latex import LatexStrategy
@@ -36,6 +37,7 @@ STRATEGIES: Mapping[str, type[Any]] = MappingProxyType(
         LatexStrategy,
             Json,
             LegalStrategy,
+            FaqStrategy,
         )
     }
 )
