@@ -278,6 +278,13 @@ LISTED: tuple[Listed, ...] = (
         keeps_indentation=lambda options: True,
     ),
     Listed(
+        strategy="faq",
+        kinds=("txt", "cjk", "md"),
+        invented=("questions",),
+        keeps_indentation=lambda options: True,
+        section_levels=lambda options: (1, 2, 3, 4, 5, 6),
+    ),
+    Listed(
         strategy="auto",
         options=tuple(o for o in SIZES if set(o) <= {"max_size", "overlap", "max_tokens"}),
         invented=("mdx",),
