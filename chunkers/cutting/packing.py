@@ -176,7 +176,7 @@ class Packer:
     def _last(self, rung: int, start: int, low: int, high: int, context: str, heed: bool) -> Gap | None:
         """The last boundary of a level with which the chunk from `start` keeps limit, clusters and `avoid`."""
         level, text, strip = self.level(self.ladder[rung]), self.text, self.trim.strip
-        reach = skip_space(text, high, self.end) if strip and high < self.end and text[high].isspace() else high
+        reach = self._reach(high)
         spilled: Gap | None = None
         while reach > low:
             raw = level.last(low, reach)
@@ -198,6 +198,12 @@ class Packer:
                     high = min(high, self.limit.reach(start, stop - 1, context))
             reach = min(raw.end - 1, skip_space(text, high, self.end) if strip else high)
         return spilled
+
+    def _reach(self, high: int) -> int:
+        """Where a boundary may lie at most for the chunk to end at `high`: white space there goes from its end."""
+        if self.trim.strip and high < self.end and self.text[high].isspace():
+            return skip_space(self.text, high, self.end)
+        return high
 
     def _spills(self, rung: int, stop: int) -> bool:
         """Whether white space that belongs before a cut at `stop` does not fit there; another word may well."""
@@ -240,7 +246,7 @@ class Packer:
             shorter = self._cut(begin, low, reach, "", rung + 1, may_not_heed=False)
             if shorter is not None:
                 return begin, shorter
-            first = self.level(self.ladder[rung]).first(low, high)
+            first = self.level(self.ladder[rung]).first(low, self._reach(high))
             if first is None:
                 break
             begin = self.overlap_start(position, must_hold=first.end, above=begin)
