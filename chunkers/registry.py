@@ -12,6 +12,7 @@ from chunkers.strategies.base import Strategy
 from chunkers.strategies.character import Character
 from chunkers.strategies.faq import FaqStrategy
 from chunkers.strategies.fixed import Fixed
+from chunkers.strategies.html import Html
 from chunkers.strategies.json import Json
 from chunkers.strategies.latex import LatexStrategy
 from chunkers.strategies.legal import LegalStrategy
@@ -34,7 +35,8 @@ STRATEGIES: Mapping[str, type[Any]] = MappingProxyType(
             Markdown,
             SemanticMarkdown,
             Pages,
-        LatexStrategy,
+            LatexStrategy,
+            Html,
             Json,
             LegalStrategy,
             FaqStrategy,

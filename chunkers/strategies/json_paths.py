@@ -16,11 +16,12 @@ class Node:
     __slots__ = ("base", "depth", "end", "is_list", "label", "opening", "parent", "start")
 
     def __init__(self, text: str, start: int, end: int, parent: Node | None, label: str, *, base: bool = False) -> None:
-        self.start, self.end, self.parent, self.label = start, end, parent, label
+        self.start, self.end, self.label = start, end, label
+        self.parent: Node | None = parent
         self.is_list = text[start] == "["
         self.base = base or parent is None
-        self.depth = 1 if self.base or parent is None else parent.depth + 1
-        self.opening = 1 if self.base or parent is None else parent.opening + len(label) + 1
+        self.depth: int = 1 if self.base or parent is None else parent.depth + 1
+        self.opening: int = 1 if self.base or parent is None else parent.opening + len(label) + 1
 
     def prefix(self) -> str:
         """What stands in front of the members: in each container above only the way down."""
@@ -56,10 +57,11 @@ class Node:
 def pointer_to(parent: Node | None, label: str) -> str:
     """Where the member `label` of `parent` is in the document; "" of the document itself."""
     parts: list[str] = []
-    while parent is not None:
+    above = parent
+    while above is not None:
         key = unescaped(label[:-1]) if "\\" in label else label[1:-2]
         if "~" in key or "/" in key:
             key = key.replace("~", "~0").replace("/", "~1")
         parts += (key, "/")
-        parent, label = parent.parent, parent.label
+        label, above = above.label, above.parent
     return "".join(reversed(parts))
