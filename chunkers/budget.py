@@ -102,9 +102,13 @@ class Meter:
     def turns(self, most: int) -> Iterator[None]:
         """As many turns as a loop may take that makes chunks of at most `most` characters; after them `exceeded`.
 
-        Counting here costs the loop nothing. Tell `made` what came of it.
+        Counting like this costs the loop next to nothing. Tell `made` what came of it.
         """
         return repeat(None, min(4 * self._chunks + 16, self._left // (PER_CHUNK + most) + 1))
+
+    def allows(self, turns: int, most: int) -> bool:
+        """Whether `turns(most)` are at least so many."""
+        return turns <= 4 * self._chunks + 16 and turns * (PER_CHUNK + most) <= self._left
 
     def made(self, chunks: int, characters: int) -> None:
         """So many chunks, of so many characters together at most, were made in `turns`."""
@@ -123,6 +127,15 @@ class Meter:
             f"took more than {self._work} units of work, or made more than {self._chunks} chunks; "
             "a smaller overlap takes less, limits.work and limits.max_chunks allow more"
         )
+
+
+def suffices(characters: int, most: int, overlap: int) -> bool:
+    """Whether the current meter, if there is one, surely allows a text to be packed into chunks of `most` characters.
+
+    A loop that asks this once need not count: it takes a few turns for each `most - overlap` characters.
+    """
+    meter = _METER.get()
+    return meter is None or meter.allows(4 * (characters // (most - overlap)) + 16, most)
 
 
 def turns(most: int | None) -> Iterator[None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from chunkers.budget import exceeded, turns
+from chunkers.budget import suffices
 from chunkers.cutting.levels import TEXT_ATOMS, BlankLine, BoundLevel, Ladder, Line
 from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim, pack
@@ -40,16 +40,21 @@ class Packing:
     def pack(self, text: str) -> tuple[list[Span], list[Drop]]:
         """`packing.pack` over a whole text."""
         if not self.is_plain:
-            limit = Limit(text, self.bounds)
-            return pack(text, 0, len(text), self.ladder, limit, trim=self.trim, overlap=self.overlap)
+            return self._pack(text)
         most = self.bounds[0][1]
         begin = 0 if "!" <= text[:1] <= "~" else skip_space(text, 0, len(text))
         end = len(text) if "!" <= text[-1:] <= "~" else trimmed_end(text, 0, len(text))
         if begin >= end:
             return [], []
         if end - begin > most or (begin and not "!" <= text[begin] <= "~"):
+            if not suffices(end, most, self.overlap.most if self.overlap is not None else 0):
+                return self._pack(text)  # which counts
             return _PlainPacker(text, self, most).run_plain()
         return [_new(Span, (begin, end, "document-end", (), "", None, 0, NOTHING, None))], []
+
+    def _pack(self, text: str) -> tuple[list[Span], list[Drop]]:
+        limit = Limit(text, self.bounds)
+        return pack(text, 0, len(text), self.ladder, limit, trim=self.trim, overlap=self.overlap)
 
     @property
     def is_plain(self) -> bool:
@@ -80,7 +85,7 @@ class _PlainPacker(Packer):
         begin = position = self.inner_start(0, 0)
         first = ended = position  # of the chunk before
         last = end - most
-        for _ in turns(most):  # (as fast as `while True`)
+        while True:
             # The next chunk runs from `begin`, repeats the text before `position`, and is new from there.
             is_last = position >= last
             if is_last and begin >= last:
@@ -128,7 +133,6 @@ class _PlainPacker(Packer):
                 begin = prose_start(position, first, ended)
             else:
                 begin = self.overlap_start(position)
-        raise exceeded()
 
     def _last_blank(self, low: int, reach: int) -> tuple[int, int]:
         """The last blank line that ends in `low <= end <= reach`, and its size; (-1, 2) if there is none."""
