@@ -20,6 +20,7 @@ Hashes = npt.NDArray[np.int64]
 MANY_NEW = 200_000
 """More new ids than this are looked for in every shard, not only where they could be."""
 
+_ODD = np.int64(0x9E3779B97F4A7C1)
 _NONE: Hashes = np.zeros(0, np.int64)
 
 
@@ -58,7 +59,7 @@ class Places:
             self.new.append(new)
             self.old.append(old)
             # Of another object than before is another place too, although the task is the same.
-            here, there = new ^ _hashes_of_few(states["key"]), old ^ _hashes_of_few(before["key"])
+            here, there = _mixed(new, states["key"]), _mixed(old, before["key"])
             arrived = ~np.isin(here, there)
             came.append(new[arrived])
             went.append(old[~np.isin(there, here)])
@@ -95,10 +96,12 @@ def hashes_of(ids: pa.Array | pa.ChunkedArray) -> Hashes:
     return np.fromiter(map(hash, ids.to_pylist()), np.int64, len(ids))
 
 
-def _hashes_of_few(values: pa.ChunkedArray) -> Hashes:
-    """A hash of each of many values of which few differ."""
-    encoded = values.combine_chunks().dictionary_encode()
-    return hashes_of(encoded.dictionary)[encoded.indices.to_numpy()] if len(encoded) else _NONE
+def _mixed(ids: Hashes, keys: pa.ChunkedArray) -> Hashes:
+    """A hash of each id with its object's key, of which there are few. (A file's id is its key.)"""
+    if not len(ids):
+        return _NONE
+    encoded = keys.combine_chunks().dictionary_encode()
+    return ids * _ODD + hashes_of(encoded.dictionary)[encoded.indices.to_numpy()]
 
 
 def _rows(hashes: Hashes, wanted: Hashes) -> npt.NDArray[np.int64]:
