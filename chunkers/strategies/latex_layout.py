@@ -39,7 +39,7 @@ class LatexLayout:
     def __init__(self, text: str, document: Latex, limit: Limit) -> None:
         self.text, self.document, self.limit = text, document, limit
         self.sections = document.sections
-        self.starts = [section.start for section in document.sections]
+        self.starts = [self._opening(section.start) for section in document.sections]
         spans = [*document.math, *document.verbatim, *((section.start, section.end) for section in document.sections)]
         self.wholes = Wholes(spans)
 
@@ -66,9 +66,9 @@ class LatexLayout:
         """One level of boundaries per level of headings. A heading right under its parent's stays with it."""
         by_level: dict[int, list[int]] = {}
         level, end = 9, 0
-        for section in self.sections:
+        for start, section in zip(self.starts, self.sections, strict=True):
             if level >= section.level or skip_space(self.text, end, section.start) < section.start:
-                by_level.setdefault(section.level, []).append(section.start)
+                by_level.setdefault(section.level, []).append(start)
             level, end = section.level, section.end
         for level in sorted(by_level):
             yield Positions.at("heading", by_level[level])
@@ -98,6 +98,11 @@ class LatexLayout:
 
     def _unheld(self, offsets: set[int]) -> list[int]:
         return [offset for offset in sorted(offsets) if offset and self.wholes.around(offset) is None]
+
+    def _opening(self, offset: int) -> int:
+        """Where a chunk starts that starts with the command at `offset`: with its indentation."""
+        start = self._line_start(offset)
+        return start if start >= 0 else offset
 
     def _line_start(self, offset: int) -> int:
         """The start of the line, if only indentation stands before `offset` there; else -1."""

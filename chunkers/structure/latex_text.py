@@ -23,8 +23,8 @@ _SYMBOL_ACCENT = re.compile(r"\\(['`^\"~=.])\s*(?:\{\s*\\?([^\W\d_])\s*\}|\\?([^
 _LETTER_ACCENT = re.compile(r"\\([uvHckrd])\s*\{\s*\\?([^\W\d_])\s*\}")
 _COMMAND = re.compile(r"\\([a-zA-Z@]+)\*?(?:\s*\[[^\[\]]*\])?[ \t]*")
 _ESCAPED = re.compile(r"\\([#$%&_{} ])")
-_KEPT = str.maketrans({"{": "\ue000", "}": "\ue001", "$": "\ue002"})
-_BACK = str.maketrans({"\ue000": "{", "\ue001": "}", "\ue002": "$"})
+_KEPT = str.maketrans({"{": "\ue000", "}": "\ue001", "$": "\ue002", " ": "\ue003"})
+_BACK = str.maketrans({"\ue000": "{", "\ue001": "}", "\ue002": "$", "\ue003": " "})
 
 
 def plain_text(source: str) -> str:
