@@ -8,7 +8,7 @@ from typing import Any
 
 from chunkers.composing.auto import Auto
 from chunkers.errors import InvalidOption
-from chunkers.records import Chunk, Split
+from chunkers.records import NOWHERE, Chunk, Split
 from chunkers.registry import STRATEGIES, make
 from chunkers.strategies.base import Strategy
 
@@ -74,7 +74,7 @@ def chunks_of(text: str, split: Split, metadata: Mapping[str, Any] | None = None
     """The chunks that `split` describes in `text`."""
     shared = {**(metadata or {}), **split.metadata}
     strategy, title = split.strategy, split.title
-    return [
+    chunks: list[Chunk] = [
         _new(
             Chunk,
             (
@@ -95,3 +95,6 @@ def chunks_of(text: str, split: Split, metadata: Mapping[str, Any] | None = None
         )
         for index, (start, end, cut, headings, context, rendered, overlap, own, parent) in enumerate(split.spans)
     ]
+    if strategy == "custom":
+        return [each._replace(start=None, end=None) if each.start == NOWHERE else each for each in chunks]
+    return chunks

@@ -6,6 +6,7 @@ ChunkersError
 │   ├── UnknownOption      not an option of any strategy
 │   ├── InertOption        an option this strategy never reads
 │   ├── InvalidOption      right name, wrong value
+│   │   └── NotAChunker    what `custom` is to call cannot be called; a TypeError too
 │   └── MissingEngine      the option selects a library that is not installed
 └── DocumentError          one document cannot be chunked: it fails as a whole, others go on
     ├── MalformedDocument  not what it claims to be; `position` says where
@@ -90,6 +91,13 @@ class InvalidOption(OptionError):
 
     def __init__(self, name: str, value: Any, allowed: str) -> None:
         super().__init__(f"{name} is {value!r}; {name} must be {allowed}", name=name, value=value, allowed=allowed)
+
+
+class NotAChunker(InvalidOption, TypeError):
+    """What the strategy `custom` is to call is no function that it can call."""
+
+    def __init__(self, value: Any, allowed: str) -> None:
+        super().__init__("chunker", value, allowed)
 
 
 class MissingEngine(OptionError):

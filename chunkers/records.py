@@ -31,13 +31,17 @@ CUTS: frozenset[str] = frozenset(get_args(Cut))
 
 NOTHING: Mapping[str, Any] = {}
 
+NOWHERE = -1
+"""The start and end of a span whose text is not in the document."""
+
 
 class Span(NamedTuple):
     """One chunk as offsets into its document.
 
     `start` and `end` are code points into the decoded document, 0-based, end exclusive. `overlap` is the realised
     overlap with the previous span of the level, in the unit the strategy was asked to measure in. `rendered` is the
-    chunk's text where that is not a slice of the document (SPEC: html, json, custom), else None.
+    chunk's text where that is not a slice of the document (html, json, faq, custom), else None. A text that `custom`
+    returned and that is not in the document has `NOWHERE` for both offsets.
     """
 
     start: int
@@ -80,11 +84,14 @@ class Split(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """One chunk, ready to use. Offsets as in `Span`; `index` counts from 0 within the document."""
+    """One chunk, ready to use. `index` counts from 0 within the document.
+
+    Offsets as in `Span`; None for a text that is not in the document, which only `custom` may return.
+    """
 
     text: str
-    start: int
-    end: int
+    start: int | None
+    end: int | None
     index: int  # type: ignore[assignment]  # a field here, not tuple.index
     strategy: str
     cut: Cut

@@ -266,18 +266,19 @@ class _Reader:
 
     def units(self) -> list[Article | Part]:
         units: list[Article | Part] = []
+        bare = 0  # where the heads of the unit before end
         ends = [unit.start for unit in self.found[1:]] + [len(self.text)]
         for unit, end in zip(self.found, ends, strict=True):
             if unit.article is not None:
                 units.append(self.article(unit, unit.article, end))
                 continue
             before = units[-1] if units else None
-            is_bare = isinstance(before, Part) and not self.lines[self.bare : before.end].strip()
+            is_bare = isinstance(before, Part) and not self.lines[bare : before.end].strip()
             if isinstance(before, Part) and is_bare and before.path:  # headings alone, as in a table of contents
                 units[-1] = Part(before.start, end, before.path[: _shared(before.path, unit.path)])
             else:
                 units.append(Part(unit.start, end, unit.path))
-            self.bare = unit.behind
+            bare = unit.behind
         return [unit for unit in units if unit.start < unit.end]
 
     def article(self, unit: _Unit, line: Line, end: int) -> Article:

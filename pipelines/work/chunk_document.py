@@ -8,7 +8,7 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
-from chunkers.records import Drop, Split
+from chunkers.records import NOWHERE, Drop, Split
 from pipelines.documents.failures import DocumentFailure
 from pipelines.work.rows import ChunkRows
 
@@ -97,14 +97,21 @@ def chunk_document(
     rows.contents += contents
     rows.text += bodies
     rows.context += context_bytes
-    rows.start_index += starts
-    rows.end_index += ends
+    rows.start_index += _offsets(split, starts)
+    rows.end_index += _offsets(split, ends)
     rows.headings += headings
     rows.token_count += tokens
     rows.cut += cuts
     rows.overlap += overlaps
     rows.metadata += described
     return Chunked(count, split.strategy, split.drops, split.notes)
+
+
+def _offsets(split: Split, found: Sequence[int]) -> Sequence[int | None]:
+    """Offsets as they are written: null for a text that is not in the document, which only `custom` may return."""
+    if split.strategy != "custom" or NOWHERE not in found:
+        return found
+    return [None if offset == NOWHERE else offset for offset in found]
 
 
 def _bodies(
