@@ -35,6 +35,15 @@ def keep_freed_memory() -> None:
     mallopt(_M_ARENA_MAX, 1)  # tasks run in one thread of many: what it frees, the others should find
 
 
+def give_back() -> None:
+    """Give freed memory back to the system after all, for a process that will only wait for others."""
+    gc.collect()
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (OSError, AttributeError, TypeError):  # not glibc
+        return
+
+
 @contextmanager
 def rare_collections() -> Iterator[None]:
     """Look for garbage less often in here: rows are many and no garbage, and what is garbage is small.

@@ -70,7 +70,8 @@ def say(answer: TextIO, value: dict[str, str]) -> None:
 
 
 def watch(folder: Path) -> None:
-    """End this process as soon as a worker is gone that has not signed out."""
+    """End this process as soon as a worker is gone that has not signed out, or whoever started this process."""
+    parent = os.getppid()
 
     def failed(arguments: threading.ExceptHookArgs) -> None:
         # Beam's thread of a worker raises when that ends with an error, to nobody.
@@ -80,6 +81,8 @@ def watch(folder: Path) -> None:
     def poll() -> None:
         while True:
             time.sleep(_POLL_SECONDS)
+            if os.getppid() != parent:  # where the system does not see to it
+                os._exit(WORKER_DIED)
             try:
                 alive = [int(name) for name in os.listdir(folder)]
             except OSError:

@@ -9,6 +9,7 @@ import subprocess
 from dataclasses import dataclass
 
 from pipelines import errors
+from pipelines.allocation import give_back
 from pipelines.config.addresses import protocol_of
 from pipelines.config.model import Config
 from pipelines.errors import RechunkError, UsageError, WorkersDied
@@ -55,6 +56,7 @@ def run_watched(job: Job, workers: int, tasks: int, *, publish: bool = True) -> 
 
     Raises what the run raised, and WorkersDied when workers die again and again.
     """
+    give_back()
     told = pickle.dumps(Driven(job=job, workers=workers, publish=publish))
     for _ in range(RESTARTS + 1):
         driver = subprocess.Popen(
