@@ -42,6 +42,9 @@ RECURSIVE_4000 = {"max_size": 4000, "overlap": 50}
 RECURSIVE_1000 = {"max_size": 1000, "overlap": 200}
 TOKEN_512 = {"max_size": 512, "overlap": 50}
 MARKDOWN = {"headers": HEADERS, "max_size": 4000}
+SENTENCE_1000 = {"max_size": 1000, "target_size": 1000}
+SENTENCE_512 = {"max_size": 512, "target_size": 512, "unit": "tokens"}
+PROSE = ("txt", "md", "cjk")
 CONTESTS = (
     Contest(
         name="recursive 4000/50", strategy="recursive", options=RECURSIVE_4000, peer="recursive 4000/50", target=4.0
@@ -59,6 +62,31 @@ CONTESTS = (
         peer="headers, then recursive 4000",
         kinds=("md",),
     ),
+    Contest(
+        name="sentence 1000",
+        strategy="sentence",
+        options=SENTENCE_1000,
+        peer="SentenceSplitter 1000",
+        target=5.0,
+        kinds=PROSE,
+    ),
+    Contest(
+        name="sentence 512 tokens",
+        strategy="sentence",
+        options=SENTENCE_512,
+        peer="SentenceSplitter 512 tokens",
+        kinds=PROSE,
+    ),
+    Contest(
+        name="latex 1000/200",
+        strategy="latex",
+        options=RECURSIVE_1000,
+        peer="LatexTextSplitter 1000/200",
+        kinds=("tex",),
+    ),
+    Contest(
+        name="latex 4000/50", strategy="latex", options=RECURSIVE_4000, peer="LatexTextSplitter 4000/50", kinds=("tex",)
+    ),
 )
 
 
@@ -66,6 +94,7 @@ def peers() -> dict[str, Peer]:
     """The pinned peers by name; {} when they are not installed. They count with stock tiktoken over our ranks."""
     try:
         from langchain_text_splitters import (
+            LatexTextSplitter,
             MarkdownHeaderTextSplitter,
             RecursiveCharacterTextSplitter,
             TokenTextSplitter,
@@ -83,15 +112,31 @@ def peers() -> dict[str, Peer]:
     tokens = {"encoding_name": "cl100k_base", "chunk_size": 512, "chunk_overlap": 50, "disallowed_special": ()}
     token = TokenTextSplitter(**tokens)
     by_tokens = RecursiveCharacterTextSplitter.from_tiktoken_encoder(**tokens, **with_start)
+    small_latex = LatexTextSplitter(chunk_size=1000, chunk_overlap=200, **with_start)
+    large_latex = LatexTextSplitter(chunk_size=4000, chunk_overlap=50, **with_start)
     headers = MarkdownHeaderTextSplitter([(mark, key) for mark, key in HEADERS])
     return {
         "recursive 4000/50": lambda text: large.create_documents([text]),
         "recursive 1000/200": lambda text: small.create_documents([text]),
         "TokenTextSplitter": lambda text: token.create_documents([text]),
         "recursive.from_tiktoken": lambda text: by_tokens.create_documents([text]),
+        "LatexTextSplitter 1000/200": lambda text: small_latex.create_documents([text]),
+        "LatexTextSplitter 4000/50": lambda text: large_latex.create_documents([text]),
+        **sentence_peers(encoding("cl100k_base").encode_ordinary),
         "headers": headers.split_text,
         "headers, then recursive 4000": lambda text: large.split_documents(headers.split_text(text)),
     }
+
+
+def sentence_peers(encode: Callable[[str], list[int]]) -> dict[str, Peer]:
+    """The splitter by sentences of llama-index, counting characters and tokens; {} when it is not installed."""
+    try:
+        from llama_index.core.node_parser import SentenceSplitter
+    except ImportError:
+        return {}
+    by_characters = SentenceSplitter(chunk_size=1000, chunk_overlap=0, tokenizer=list)
+    by_tokens = SentenceSplitter(chunk_size=512, chunk_overlap=0, tokenizer=encode)
+    return {"SentenceSplitter 1000": by_characters.split_text, "SentenceSplitter 512 tokens": by_tokens.split_text}
 
 
 def measure(contest: Contest, kind: str, peer: Peer | None, rounds: int, step: int) -> dict[str, Any]:
