@@ -50,6 +50,7 @@ class Places:
         return _rows(self.old[place], wanted) if len(wanted) else _NONE
 
     def _find(self) -> Hashes:
+        first_run = self._ledger.plan.base is None  # then nothing was anywhere else before
         came: list[Hashes] = []
         went: list[Hashes] = []
         names: list[pa.Array] | None = []
@@ -58,6 +59,8 @@ class Places:
             new, old = hashes_of(states["id"]), hashes_of(before["id"])
             self.new.append(new)
             self.old.append(old)
+            if first_run:
+                continue
             # Of another object than before is another place too, although the task is the same.
             here, there = _mixed(new, states["key"]), _mixed(old, before["key"])
             arrived = ~np.isin(here, there)
@@ -76,7 +79,7 @@ class Places:
 
     def _elsewhere(self, arrivals: Hashes, names: list[pa.Array] | None) -> Hashes:
         """Those of `arrivals` that a shard which no task touches has already."""
-        if not len(arrivals):
+        if not len(arrivals) or not self._ledger.untouched:
             return _NONE
         candidates = np.unique(arrivals)
         ordered = None if names is None else sorted(name for each in names for name in each.to_pylist())
