@@ -56,7 +56,7 @@ def expand(data: bytes, *, max_bytes: int, max_ratio: int) -> tuple[bytes, str |
         return data, None
     stream = _Expanded(io.BytesIO(data), name, len(data), max_bytes, max_ratio)
     blocks = []
-    while block := stream.take(4 * BLOCK):
+    while block := stream.take(BLOCK):
         blocks.append(block)
     return b"".join(blocks), name
 
@@ -69,7 +69,7 @@ def open_expanded(file: BinaryIO, *, max_bytes: int, max_ratio: int) -> tuple[Bi
     file.seek(0)
     if name is None:
         return file, None
-    return cast(BinaryIO, io.BufferedReader(_Expanded(file, name, size, max_bytes, max_ratio), 4 * BLOCK)), name
+    return cast(BinaryIO, io.BufferedReader(_Expanded(file, name, size, max_bytes, max_ratio), BLOCK)), name
 
 
 class _Decompressor(Protocol):
@@ -161,7 +161,7 @@ class _Expanded(io.RawIOBase):
     def take(self, size: int) -> bytes:
         """Up to `size` bytes more, none at the end."""
         try:
-            block = self._zstd.read(size) if self._zstd is not None else self._next(size)
+            block = self._next_zstd(min(size, BLOCK)) if self._zstd is not None else self._next(min(size, BLOCK))
         except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
             if self._file.error is not None:
                 raise self._file.error from None
@@ -169,7 +169,11 @@ class _Expanded(io.RawIOBase):
         self._given += len(block)
         if self._given > self._cap:
             raise self._too_much()
-        return cast(bytes, block)
+        return block
+
+    def _next_zstd(self, size: int) -> bytes:
+        block = bytearray(size)  # Arrow's read() would leak what it allocated when it raises
+        return bytes(memoryview(block)[: self._zstd.readinto(block)])
 
     def _next(self, size: int) -> bytes:
         while self._member is not None:

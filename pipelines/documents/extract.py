@@ -34,8 +34,14 @@ def load_extractor(function: str) -> Callable[[bytes], str]:
 
 
 def extract(function: str, data: bytes) -> str:
-    """The Markdown that the extractor makes of `data`. Raises DocumentFailure `extractor` for all that goes wrong."""
-    extractor = load_extractor(function)
+    """The Markdown that the extractor makes of `data`.
+
+    Raises DocumentFailure: `extractor` for all that goes wrong in it, `read` (tried again) if it is not installed here.
+    """
+    try:
+        extractor = load_extractor(function)
+    except ExtractorError as error:  # it could be imported where the configuration was read
+        raise DocumentFailure("read", f"the extractor {function} {error}; install it on every worker") from None
     try:
         text = extractor(data)
     except (MemoryError, DocumentFailure):

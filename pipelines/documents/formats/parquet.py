@@ -1,4 +1,4 @@
-"""Parquet: one record a row. Only the columns that are needed are read, a few hundred rows at a time."""
+"""Parquet: one record a row. Only the columns that are needed are read, a few hundred rows or megabytes at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from pipelines.documents.formats.records import BadRecord, ReadContext, Record, 
 from pipelines.documents.formats.streams import columns_of, read_whole
 
 BATCH = 256
-"""Rows decoded at a time."""
+BATCH_BYTES = 8 * 1024 * 1024
+"""Rows decoded at a time, and about how many bytes that may be."""
 
 BUFFER = 1024 * 1024
 
@@ -33,19 +34,27 @@ def open_parquet(
         parquet = pq.ParquetFile(pa.PythonFile(noting, "r"), pre_buffer=False, buffer_size=BUFFER)
         names = parquet.schema_arrow.names
         wanted = columns_of(names, context)
+        groups, first = _groups(parquet, start or 0, stop)
+        rows = _batch_rows(parquet, groups)
+        batches = parquet.iter_batches(rows, row_groups=groups, columns=wanted, use_threads=False)
     except DocumentFailure:
         raise
     except Exception as error:
         raise _failure(error, noting, "not readable as Parquet") from None
-    return _records(parquet, wanted, noting, context, start or 0, stop)
+    return _records(batches, wanted, rows, first, noting, context, start or 0, stop)
 
 
 def _records(
-    parquet: pq.ParquetFile, wanted: list[str], noting: Noting, context: ReadContext, start: int, stop: int | None
+    batches: Iterator[pa.RecordBatch],
+    wanted: list[str],
+    rows: int,
+    position: int,
+    noting: Noting,
+    context: ReadContext,
+    start: int,
+    stop: int | None,
 ) -> Iterator[Record | BadRecord]:
     make = RecordMaker(context, "parquet").make
-    groups, position = _groups(parquet, start, stop)
-    batches = parquet.iter_batches(BATCH, row_groups=groups, columns=wanted, use_threads=False)
     while stop is None or position < stop:
         try:
             batch = next(batches, None)
@@ -53,7 +62,7 @@ def _records(
                 return
             columns = [_values(batch.column(name)) for name in wanted]
         except Exception as error:
-            raise _failure(error, noting, f"damaged at row {position + 1} or in the {BATCH} after it") from None
+            raise _failure(error, noting, f"damaged at row {position + 1} or in the {rows} after it") from None
         for row in zip(*columns, strict=True):
             if position >= start and (stop is None or position < stop):
                 if _UNREADABLE in row:
@@ -74,6 +83,18 @@ def _groups(parquet: pq.ParquetFile, start: int, stop: int | None) -> tuple[list
             groups.append(index)
         row += rows
     return groups, first
+
+
+def _batch_rows(parquet: pq.ParquetFile, groups: list[int]) -> int:
+    """So many rows that no row group's have more than BATCH_BYTES, on average and with all their columns.
+
+    (Asking for one column's size ends the process when a damaged footer describes it: Arrow does not catch it.)
+    """
+    largest = 1.0
+    for index in groups:
+        group = parquet.metadata.row_group(index)
+        largest = max(largest, group.total_byte_size / max(group.num_rows, 1))
+    return max(1, min(BATCH, int(BATCH_BYTES / largest)))
 
 
 class _Unreadable:

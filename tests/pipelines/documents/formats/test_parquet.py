@@ -86,6 +86,16 @@ def test_text_that_is_no_utf8_fails_alone() -> None:
     assert found == [record(0, "a", "good"), (1, "row 2", None, "decode"), record(2, "c", "日")]
 
 
+def test_large_rows_are_decoded_few_at_a_time() -> None:
+    rows = pa.table({"id": [str(n) for n in range(100)], "text": [str(n) * 700_000 for n in range(100)]})
+    file = io.BytesIO(parquet(rows, use_dictionary=False, compression="snappy", write_batch_size=1))
+    del rows
+    before = pa.total_allocated_bytes()
+    for item in read_records("parquet", file, CONTEXT):
+        assert item == record(item.position, str(item.position), str(item.position) * 700_000)
+        assert pa.total_allocated_bytes() - before < 80_000_000
+
+
 def test_only_what_is_needed_is_read_in_small_pieces() -> None:
     class Counting(io.BytesIO):
         count = 0
