@@ -94,9 +94,9 @@ class Html:
         spans = cutter.spans
         if spans and spans[-1].cut != "oversize":
             spans[-1] = spans[-1]._replace(cut="document-end")
-        drops = [*page.drops, *(Drop(each.begin, each.stop, "heading") for each in outline.told)]
+        drops = _without_inner([*page.drops, *(Drop(each.begin, each.stop, "heading") for each in outline.told)])
         title = page.title or next((outline.title(each) for each in page.marked if each.level == 1), None)
-        split = Split(spans, self.name, _with_markup(text, spans, sorted(drops)), title=title or None)
+        split = Split(spans, self.name, _with_markup(text, spans, drops), title=title or None)
         return with_start_index(split) if self.options.add_start_index else split
 
     @cached_property
@@ -176,7 +176,8 @@ class _Cutter:
         text, source, sources = self.text, self.source, self.page.sources
         start, end = sources.start(begin), sources.end(stop)
         if not self.plain:
-            start, end = floor_edge(source, start, 0), ceil_edge(source, end, max(0, end - 1), len(source))
+            floor = self.spans[-1].start if self.spans else 0
+            start, end = floor_edge(source, start, floor), ceil_edge(source, end, start, len(source))
         return Span(start, end, cut, titles, "", text[begin:stop], 0, metadata)
 
     @cached_property
@@ -207,6 +208,15 @@ class _Cutter:
     def is_header_end(self, offset: int) -> bool:
         at = bisect_left(self.headers, offset)
         return at < len(self.headers) and self.headers[at] == offset
+
+
+def _without_inner(drops: Sequence[Drop]) -> list[Drop]:
+    """The drops in order, without those inside of another."""
+    found: list[Drop] = []
+    for drop in sorted(drops):
+        if not found or drop.end > found[-1].end:
+            found.append(drop)
+    return found
 
 
 def _with_markup(text: str, spans: Sequence[Span], drops: Sequence[Drop]) -> list[Drop]:

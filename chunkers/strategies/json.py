@@ -25,6 +25,7 @@ from chunkers.strategies.json_packing import JsonPacker, Piece
 from chunkers.strategies.json_paths import Node, pointer_to
 from chunkers.structure.json_emitted import Emitted
 from chunkers.structure.json_grammar import container_ends
+from chunkers.text.graphemes import ceil_edge, floor_edge
 
 _INK = re.compile(r"[^ \t\n\r]")
 
@@ -97,7 +98,7 @@ class Json:
         start = 1 if text[:1] == "\ufeff" else 0
         bounds = self.options.bounds()
         spans = self._whole(text, start, bounds) or self._pieces(text, start, bounds)
-        split = Split(spans, self.name, _structure(text, start, spans))
+        split = Split(spans, self.name, _structure(text, spans))
         return with_start_index(split) if self.options.add_start_index else split
 
     def _whole(self, text: str, start: int, bounds: Bounds) -> list[Span]:
@@ -146,7 +147,16 @@ class _Spans:
         self.known: tuple[Node | None, str] = (None, "")
 
     def of(self, pieces: Iterable[Piece]) -> list[Span]:
-        return [self._span(piece) for piece in pieces]
+        spans = [self._span(piece) for piece in pieces]
+        return spans if self.text.isascii() else list(self._on_edges(spans))
+
+    def _on_edges(self, spans: Iterable[Span]) -> Iterable[Span]:
+        """What is a cluster of the document need not be one of what it says: a range takes in whole ones."""
+        text, floor = self.text, 0
+        for span in spans:
+            start, end = floor_edge(text, span.start, floor), ceil_edge(text, span.end, span.end - 1, len(text))
+            floor = max(floor, start)
+            yield span if (start, end) == span[:2] else span._replace(start=start, end=end)
 
     def _span(self, piece: Piece) -> Span:
         source, text = self.emitted.source, self.text
@@ -190,10 +200,10 @@ class _Spans:
         return self.known[1]
 
 
-def _structure(text: str, start: int, spans: Iterable[Span]) -> list[Drop]:
+def _structure(text: str, spans: Iterable[Span]) -> list[Drop]:
     """What lies between chunks: brackets, commas, and the keys of the way down, which the chunks repeat."""
     found = []
-    at = start
+    at = 0
     for begin, end in [*((span.start, span.end) for span in spans), (len(text), len(text))]:
         ink = _INK.search(text, at, begin) if at < begin else None
         if ink is not None:

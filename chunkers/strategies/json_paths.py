@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from chunkers.structure.json_strings import unescaped
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Node:
@@ -60,6 +64,8 @@ def pointer_to(parent: Node | None, label: str) -> str:
     above = parent
     while above is not None:
         key = unescaped(label[:-1]) if "\\" in label else label[1:-2]
+        if not key.isascii():
+            key = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", key)  # half a character cannot be stored
         if "~" in key or "/" in key:
             key = key.replace("~", "~0").replace("/", "~1")
         parts += (key, "/")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from hypothesis import strategies as st
 
+from tests.laws.markup import htmls, jsons
 from tests.laws.mdx import closing
 
 TONGUES = """
@@ -323,6 +324,8 @@ DOCUMENTS: dict[str, Callable[[], st.SearchStrategy[str]]] = {
     "tex": lambda: st.one_of(texs(), texs(), texts()),
     "md": lambda: st.one_of(markdowns(), markdowns(), texts()),
     "law": laws,
+    "html": lambda: st.one_of(htmls(st.one_of(title, sentence)), htmls(texts(6)), texts()),
+    "json": lambda: jsons(st.one_of(title, sentence, texts(10))),
     "questions": questions,
     "code": lambda: st.one_of(codes(), texts()),
 }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from chunkers.records import Split
+from tests.laws import measuring
 
 
 class Leaf(NamedTuple):
@@ -34,13 +36,19 @@ def refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
+def step(key: str) -> str:
+    """A key in a pointer; half a surrogate pair is written as its escape."""
+    whole = re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", key)
+    return whole.replace("~", "~0").replace("/", "~1")
+
+
 def leaves(value: Any, pointer: str = "", shifts: dict[str, int] | None = None) -> Iterator[Leaf]:
     """The leaves in order. `shifts` are the indexes that lists start at, by pointer."""
     stack = [(pointer, value)]
     while stack:
         at, this = stack.pop()
         if isinstance(this, Pairs) and this:
-            stack += [(f"{at}/{key.replace('~', '~0').replace('/', '~1')}", item) for key, item in reversed(this)]
+            stack += [(f"{at}/{step(key)}", item) for key, item in reversed(this)]
         elif isinstance(this, list) and not isinstance(this, Pairs) and this:
             first = (shifts or {}).get(at, 0)
             stack += [(f"{at}/{index}", item) for index, item in reversed(list(enumerate(this, first)))]
@@ -74,3 +82,22 @@ def differences(document: str, split: Split, *, converted: bool = False) -> Sequ
     return [f"{one} is {other}" for one, other in zip(wanted, got, strict=False) if one != other][:3] + (
         [] if len(wanted) == len(got) else [f"{len(got)} leaves instead of {len(wanted)}"]
     )
+
+
+def is_refused(document: str) -> bool:
+    """Whether a document is no JSON, or nested so deeply that the standard library does not say."""
+    try:
+        parsed(document.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def is_atom(text: str) -> bool:
+    """Whether a sub-document holds one thing that cannot be cut: a token, or one cluster of a string."""
+    value = parsed(text)
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0][1] if isinstance(value, Pairs) else value[0]
+    if isinstance(value, str) and not isinstance(value, Number):
+        return not any(measuring.cut_edges(value)[1:-1])
+    return value == [] or not isinstance(value, list)

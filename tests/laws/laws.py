@@ -106,7 +106,7 @@ def order(document: str, split: Split, promise: Promise) -> Iterator[str]:
             yield f"order: chunk {number} starts at {span.start}, not after {previous.start}"
         elif previous and span.end <= previous.end:
             yield f"order: chunk {number} ends at {span.end}: it lies inside the one before ({previous.start}…{previous.end})"
-        elif previous and not document[max(span.start, previous.end) : span.end].strip():
+        elif previous and span.rendered is None and not document[max(span.start, previous.end) : span.end].strip():
             yield f"repeat: chunk {number} says nothing that the one before does not say"
         previous = span
 
@@ -115,7 +115,8 @@ def coverage(document: str, split: Split, promise: Promise) -> Iterator[str]:
     """Every non-blank character is in a chunk or in a drop, and in no chunk when it is in a drop."""
     chunked, dropped = bytearray(len(document)), bytearray(len(document))
     for span in split.spans:
-        chunked[span.start : span.end] = b"\1" * (span.end - span.start)
+        if span.rendered is None:
+            chunked[span.start : span.end] = b"\1" * (span.end - span.start)
     for drop in split.drops:
         if drop.kind not in promise.drops:
             yield f"coverage: drop {drop} is of a kind these options never drop"
@@ -125,6 +126,8 @@ def coverage(document: str, split: Split, promise: Promise) -> Iterator[str]:
         if held.strip():
             yield f"coverage: drop {drop} holds {held[:40]!r}, which is in a chunk too"
         dropped[drop.start : drop.end] = b"\1" * (drop.end - drop.start)
+    for span in split.spans:  # what was rendered may have left out what lies inside of it
+        chunked[span.start : span.end] = b"\1" * (span.end - span.start)
     either = bytes(a | b for a, b in zip(chunked, dropped, strict=True)) if split.drops else bytes(chunked)
     for gap in re.finditer(rb"\0+", either):
         lost = document[gap.start() : gap.end()]
@@ -146,7 +149,12 @@ def limits(document: str, split: Split, promise: Promise) -> Iterator[str]:
             yield f"limit: chunk {number} ({span.start}…{span.end}) has {over}"
         if span.cut == "oversize" or over:
             allowed = measuring.cut_edges(document) if allowed is None else allowed
-            alone = promise.is_atom(text) if promise.is_atom else not any(allowed[span.start + 1 : span.end])
+            if promise.is_atom:
+                alone = promise.is_atom(text)
+            elif span.rendered is not None:
+                alone = not any(measuring.cut_edges(text)[1:-1])
+            else:
+                alone = not any(allowed[span.start + 1 : span.end])
             if not alone:
                 yield f"oversize: chunk {number} is over the limit but no lone atom: {text[:40]!r}"
 
@@ -163,6 +171,10 @@ def exceeds(promise: Promise, text: str, share: int = 1) -> str:
 def overlaps(document: str, split: Split, promise: Promise) -> Iterator[str]:
     end = 0
     for number, span in enumerate(split.spans):
+        if span.rendered is not None:
+            yield from rendered_overlap(document, split, promise, number)
+            end = span.end
+            continue
         shared = document[span.start : end] if span.start < end else ""
         realised = promise.measure(shared) if shared else 0
         if realised > promise.overlap:
@@ -174,6 +186,19 @@ def overlaps(document: str, split: Split, promise: Promise) -> Iterator[str]:
             if before.isascii() and before.isalnum() and shared[0].isascii() and shared[0].isalnum():
                 yield f"overlap: chunk {number} repeats from inside a word: {before + shared[:20]!r}"
         end = span.end
+
+
+def rendered_overlap(document: str, split: Split, promise: Promise, number: int) -> Iterator[str]:
+    """What a chunk of rendered text repeats is the end of the text before, as much as it records."""
+    span = split.spans[number]
+    if span.overlap > promise.overlap:
+        yield f"overlap: chunk {number} repeats {span.overlap}, {promise.overlap} were asked for"
+    if not span.overlap:
+        return
+    text, before = span.text(document), split.spans[number - 1].text(document)
+    repeated = (text[:size] for size in range(1, len(text) + 1) if before.endswith(text[:size]))
+    if not any(promise.measure(shared) == span.overlap for shared in repeated):
+        yield f"overlap: chunk {number} records an overlap of {span.overlap} that is not there: {text[:40]!r}"
 
 
 def edges(document: str, split: Split, promise: Promise) -> Iterator[str]:
@@ -223,7 +248,7 @@ def cut_names(document: str, split: Split, promise: Promise) -> Iterator[str]:
         last = number == len(split.spans) - 1
         if span.cut == "document-end" and not last:
             yield f"cut: chunk {number} of {len(split.spans)} says document-end"
-        needed = {"blank-line": 2, "line": 1}.get(span.cut, 0)
+        needed = {"blank-line": 2, "line": 1}.get(span.cut, 0) if span.rendered is None else 0
         if needed and not last:
             text = document[span.start : span.end]
             gap = SPACE.match(document, span.start + len(text.rstrip()))[0]

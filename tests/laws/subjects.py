@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from chunkers import Split, build, strategy_kinds
+from chunkers import MalformedDocument, Split, build, strategy_kinds
 from tests.laws.laws import violations
 from tests.laws.table import LISTED, Listed, Options
 
@@ -32,8 +32,16 @@ def split(listed: Listed, options: Options, document: str, path: str | None = No
 
 def judge(listed: Listed, options: Options, document: str, path: str | None = None) -> list[str]:
     """What is wrong with what the strategy makes of the document; determinism of two calls included."""
-    made = split(listed, options, document, path)
+    refused = listed.refuses is not None and listed.refuses(document)
+    try:
+        made = split(listed, options, document, path)
+    except MalformedDocument as error:
+        return [] if refused else [f"refused: {error}"]
+    if refused:
+        return ["refused: this document has to fail"]
     found = violations(document, made, listed.promise(options, made, path), listed.exempt)
+    if listed.says is not None:
+        found += listed.says(document, made, options)
     if split(listed, options, document, path) != made:
         found.append("determinism: two calls differ")
     return found

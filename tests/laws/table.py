@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from chunkers.records import Split
-from tests.laws import measuring
+from tests.laws import json_leaves, measuring, visible
 from tests.laws.laws import Promise
 
 Options = Mapping[str, Any]
@@ -59,6 +59,10 @@ class Listed:
     section_levels: Callable[[Options], tuple[int, ...] | None] = lambda options: None
     headings_stay: Callable[[Options], bool] = lambda options: True
     renders: bool = False
+    refuses: Callable[[str], bool] | None = None
+    """Which documents have to fail, for a strategy that does not take every text."""
+    says: Callable[[str, Split, Options], Sequence[str]] | None = None
+    """What the chunks together say otherwise than the document, where their text is no slice of it."""
     atom: Callable[[Options], Callable[[str], bool] | None] = lambda options: None
     sizes: Callable[[Options], tuple[int, int]] | None = None
     """Size and overlap of a strategy that has no `max_size`."""
@@ -114,6 +118,16 @@ def pages_sizes(options: Options) -> tuple[int, int]:
     size = options.get("chunk_size", 1200)
     overlap = options.get("chunk_overlap", min(200, size // 2))
     return size, 0 if options.get("mode") == "sentences" else overlap
+
+
+def json_sizes(options: Options) -> tuple[int, int]:
+    return options.get("max_size", 4000), 0
+
+
+def html_says(document: str, split: Split, options: Options) -> Sequence[str]:
+    """Only overlaps in characters can be taken out again."""
+    known = not any(span.overlap for span in split.spans) or not {"unit", "length_function"} & set(options)
+    return visible.differences(document, split) if known else []
 
 
 def separators_dropped(options: Options) -> frozenset[str]:
@@ -288,6 +302,51 @@ LISTED: tuple[Listed, ...] = (
         invented=("questions",),
         keeps_indentation=lambda options: True,
         section_levels=lambda options: (1, 2, 3, 4, 5, 6),
+    ),
+    Listed(
+        strategy="html",
+        options=(
+            *SIZES,
+            {"headers": [["h1", "title"], ["h2", "section"]], "max_size": 80, "overlap": 20},
+            {"headers": [["h2", "a"], [".c", "b"], ["div > p:first-child", "c"]], "max_size": 60, "overlap": 0},
+            {"sections": [["section", "a"], ["div", "b"]], "max_size": 120, "overlap": 30},
+            {"sections": [["section", "a"], ["h2", "b"], ["[id]", "c"]], "max_size": 40},
+            {"return_each_line": True, "max_size": 90, "overlap": 0},
+        ),
+        kinds=("html", "txt", "md"),
+        drops=lambda options: visible.DROPS,
+        keeps_indentation=lambda options: True,
+        renders=True,
+        says=html_says,
+    ),
+    Listed(
+        strategy="json",
+        options=(
+            {},
+            {"max_size": 80},
+            {"max_size": 40, "min_size": 15},
+            {"max_size": 500, "min_size": 200},
+            {"max_size": 7},
+            {"max_size": 1},
+            {"max_size": 12, "unit": "words"},
+            {"max_size": 64, "unit": "bytes"},
+            {"max_size": 16, "unit": "tokens"},
+            {"max_size": 60, "length_function": measuring.utf16},
+            {"max_size": 200, "max_tokens": 12},
+            {"max_size": 60, "ensure_ascii": True},
+            {"max_size": 60, "convert_lists": True},
+            {"max_size": 90, "convert_lists": True, "ensure_ascii": True, "min_size": 30},
+        ),
+        kinds=("json",),
+        drops=lambda options: frozenset({"structure"}),
+        default_overlap=0,
+        sizes=json_sizes,
+        renders=True,
+        refuses=json_leaves.is_refused,
+        atom=lambda options: json_leaves.is_atom,
+        says=lambda document, split, options: json_leaves.differences(
+            document, split, converted=options.get("convert_lists", False)
+        ),
     ),
     Listed(
         strategy="auto",
