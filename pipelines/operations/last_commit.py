@@ -22,14 +22,16 @@ from pipelines.table.shards import read
 class LastCommit:
     """`states` of files and containers (planning.STATE_COLUMNS), their records as `held` (planning.HELD).
 
-    `refused` are objects, as pairs of id and address, that were left out because another object has their id; records
-    that were for the same reason are `contested` (planning.CONTESTED). `states` is None if there is no commit.
+    `refused` are files, as pairs of id and address, that were left out because another file has their id; records that
+    were for the same reason, and files because of a record, are `contested` (planning.CONTESTED). `without_state` are
+    the addresses of such files. `states` is None if there is no commit.
     """
 
     states: pa.Table | None
     held: pa.Table
     contested: pa.Table
     refused: frozenset[tuple[str, str]]
+    without_state: frozenset[str]
 
     @property
     def has_records(self) -> bool:
@@ -40,7 +42,13 @@ class LastCommit:
 def read_last_commit(store: Store, base: Snapshot | None, heals: Collection[str]) -> LastCommit:
     """What `base` holds. `heals` are the failure classes that are worth another try."""
     if base is None:
-        return LastCommit(states=None, held=HELD.empty_table(), contested=CONTESTED.empty_table(), refused=frozenset())
+        return LastCommit(
+            states=None,
+            held=HELD.empty_table(),
+            contested=CONTESTED.empty_table(),
+            refused=frozenset(),
+            without_state=frozenset(),
+        )
     losers = _losers(store, base)
     wanted = pa.array(sorted(set(losers["id"].to_pylist())), pa.string())
     columns = [*STATE_COLUMNS, "key"]
@@ -58,19 +66,22 @@ def read_last_commit(store: Store, base: Snapshot | None, heals: Collection[str]
             rows = rows.filter(pc.invert(is_record))
         states.append(rows.select(STATE_COLUMNS))
     owner = {id_: (key, kind) for id_, key, kind in owners}
-    refused, contested = set(), set()
+    refused, contested, without_state = set(), set(), set()
     for id_, uri, position in zip(*(losers[name].to_pylist() for name in ("id", "uri", "position")), strict=True):
         key, kind = owner.get(id_, ("", FILE))  # no object has the empty key: what lost to nobody may try again
         if position is None and kind == FILE:
             refused.add((id_, uri))
-        else:
-            contested.add((uri, key))
+            continue
+        contested.add((uri, key))
+        if position is None:
+            without_state.add(uri)
     uris, keys = zip(*sorted(contested), strict=True) if contested else ((), ())
     return LastCommit(
         states=pa.concat_tables(states),
         held=pa.concat_tables(held),
         contested=pa.table([pa.array(uris, pa.string()), pa.array(keys, pa.string())], schema=CONTESTED),
         refused=frozenset(refused),
+        without_state=frozenset(without_state),
     )
 
 

@@ -92,9 +92,7 @@ def prepare(config: Config, options: RunOptions, store: Store, run_id: str, emit
     totals = {action: sum(reasons.values()) for action, reasons in planned.counts.items()}
     emit(Planned(read=totals["read"], keep=totals["keep"], vanish=totals["vanish"], tasks=len(planned.tasks)))
     sources = _by_source(config, listing, decided, last)
-    # (of a list of objects nothing follows for those that are not in it)
-    same_refused = deleted is not None or last.refused == set(_pairs(planned.duplicates))
-    nothing_to_do = planned.nothing_to_do and same_refused
+    nothing_to_do = planned.nothing_to_do and _same_refused(last, planned.duplicates, listing, deleted)
     if not nothing_to_do:
         store_plan(
             store,
@@ -170,6 +168,21 @@ def _surveyed(config: Config, decided: Decided) -> dict[str, Sequence[Part]]:
 def _bytes_to_read(decided: Decided) -> int:
     documents = decided.documents
     return pc.sum(documents["size"].filter(pc.equal(documents["action"], "read"))).as_py() or 0
+
+
+def _same_refused(
+    last: LastCommit, duplicates: pa.Table, listing: Listing, deleted: Mapping[str, Collection[str]] | None
+) -> bool:
+    """Whether just the files of last time have no id of their own, as far as this listing can tell."""
+    if deleted is not None:
+        ends = tuple(f"/{path}" for paths in deleted.values() for path in paths)
+        return not any(uri.endswith(ends) for uri in last.without_state)
+    if last.refused != set(_pairs(duplicates)):
+        return False
+    if not last.without_state or not all(listing.completed):
+        return True
+    wanted = pa.array(sorted(last.without_state), pa.string())
+    return bool(pc.all(pc.is_in(wanted, value_set=listing.table["uri"].combine_chunks())).as_py())
 
 
 def _pairs(rows: pa.Table) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ rows, at the ends of row groups where it can be. Anything else is read in one pi
 from __future__ import annotations
 
 import codecs
+import math
 from typing import BinaryIO
 
 from pipelines.config.model import Config
@@ -27,6 +28,9 @@ HEAD = 1 << 16
 MOST_CUTS = 64
 """Parts of one row group: each of them decodes the rows before its own too."""
 
+SMALL_RECORD = 128
+"""Bytes that a record counts as at least."""
+
 _UTF8 = {None, "utf-8", "ascii"}
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
@@ -39,25 +43,27 @@ def survey(config: Config, store: Store, source: int, path: str, size: int) -> t
     """
     configured = config.sources[source]
     task_bytes = config.output.task_bytes
+    most = max(1, task_bytes // SMALL_RECORD)
     format_ = format_of(configured, path)
     try:
         if format_ == "parquet":
-            columns = configured.columns
-            names = {columns.id, columns.text, columns.title, columns.media_type, *columns.metadata, *columns.payload}
             with store.open(path) as file:
-                return row_parts(file, {name for name in names if name is not None}, task_bytes)
+                return row_parts(file, task_bytes, most)
         encoding = configured.decoding.encoding
         name = None if encoding is None else codecs.lookup(encoding).name
         if format_ == "jsonl" and size > SPLIT_ABOVE * task_bytes and name in _UTF8:
             with store.open(path) as file:
-                return line_parts(file, task_bytes)
+                return line_parts(file, task_bytes, most)
     except Exception:
         return ()
     return ()
 
 
-def line_parts(file: BinaryIO, task_bytes: int) -> tuple[Part, ...]:
-    """Parts of lines: each ends with the first line that ends `task_bytes` or more after its start."""
+def line_parts(file: BinaryIO, task_bytes: int, most: int) -> tuple[Part, ...]:
+    """Parts of lines: each ends with the first line that ends `task_bytes` or more after its start.
+
+    It ends earlier with a block in which it reaches `most` lines: each record costs something, however short it is.
+    """
     head = file.read(HEAD)
     if head.startswith(_COMPRESSED) or head.startswith(_WIDE) or b"\0" in head:
         return ()
@@ -74,6 +80,9 @@ def line_parts(file: BinaryIO, task_bytes: int) -> tuple[Part, ...]:
             parts.append(Part(start=start, stop=at + end, first=first, bytes=at + end - start))
             start, first, offset = at + end, lines, end
         lines += block.count(b"\n", offset)
+        if lines - first >= most and (end := block.rfind(b"\n") + 1) > offset:
+            parts.append(Part(start=start, stop=at + end, first=first, bytes=at + end - start))
+            start, first = at + end, lines
         at += len(block)
         block = file.read(BLOCK)
     if at > start:
@@ -81,8 +90,11 @@ def line_parts(file: BinaryIO, task_bytes: int) -> tuple[Part, ...]:
     return tuple(parts) if len(parts) > 1 else ()
 
 
-def row_parts(file: BinaryIO, names: set[str], task_bytes: int) -> tuple[Part, ...]:
-    """Parts of rows: row groups up to `task_bytes` of the columns `names`, decoded; larger ones are cut themselves."""
+def row_parts(file: BinaryIO, task_bytes: int, most: int) -> tuple[Part, ...]:
+    """Parts of rows: row groups up to `task_bytes` and `most` rows; larger ones are cut themselves.
+
+    Sizes are those of all columns before compression. (What a damaged file says of single columns ends the process.)
+    """
     metadata = parquet_file(file).metadata
     parts: list[Part] = []
     start = row = size = 0
@@ -95,14 +107,14 @@ def row_parts(file: BinaryIO, names: set[str], task_bytes: int) -> tuple[Part, .
 
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
-        columns = [group.column(index) for index in range(group.num_columns)]
-        weight = sum(each.total_uncompressed_size for each in columns if each.path_in_schema.split(".")[0] in names)
-        if size + weight > task_bytes:
+        rows, weight = group.num_rows, group.total_byte_size
+        if size + weight > task_bytes or row - start + rows > most:
             close()
-        cuts = min(MOST_CUTS, -(-weight // task_bytes), group.num_rows) if weight > SPLIT_ABOVE * task_bytes else 1
+        wanted = max(weight / task_bytes, rows / most)
+        cuts = min(MOST_CUTS, math.ceil(wanted), rows) if wanted > SPLIT_ABOVE else 1
         begin = row
         for cut in range(1, cuts + 1):
-            row = begin + group.num_rows * cut // cuts
+            row = begin + rows * cut // cuts
             size += weight // cuts
             if cut < cuts:
                 close()

@@ -61,7 +61,7 @@ class PartReader:
                 encoding = reading.encoding
                 known = self._known.hashes(row["fingerprint"], read.uri) if row["reason"] != "full" else {}
                 for item in reading:
-                    part.check_position(item.position)
+                    part.check(item)
                     if type(item) is BadRecord and item.id is None:
                         bad += 1
                         self._made.refused(read, item.failure, "")
@@ -142,6 +142,8 @@ class _Part:
         is_bytes = self._format == "jsonl" and row["start"] is not None
         self.bytes: int = row["stop"] - row["start"] if is_bytes else (row["size"] or 0) // self.parts
         self._end = _position_in(read.id, high)
+        self._most = config.limits.max_bytes
+        self._characters = 0
 
     def open(self, file: BinaryIO) -> Reading:
         """Its records. Raises DocumentFailure."""
@@ -164,10 +166,19 @@ class _Part:
         if not is_same:
             raise _changed()
 
-    def check_position(self, position: int) -> None:
-        """Raise DocumentFailure for a record beyond the part, which another task has."""
-        if self._end is not None and position >= self._end:
+    def check(self, item: Record | BadRecord) -> None:
+        """Raise DocumentFailure for a record beyond the part, which another task has, and for too much text."""
+        if self._end is not None and item.position >= self._end:
             raise _changed()
+        if isinstance(item, Record):
+            self._characters += len(item.text)
+            if self._characters > self._most:
+                raise DocumentFailure(
+                    "too-large",
+                    f"more than {self._most} characters of text are to be in memory at once (limits.max_bytes): split "
+                    "it, or write it as Parquet in smaller row groups",
+                    position=self.place(item.position),
+                )
 
     def place(self, position: int) -> str:
         """How people find a record."""

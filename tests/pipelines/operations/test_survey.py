@@ -44,17 +44,20 @@ def test_parts_of_lines_are_those_of_a_naive_walk(lengths: list[int], task_bytes
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pipelines.operations.survey.BLOCK", block)
         patch.setattr("pipelines.operations.survey.HEAD", block)
-        found = line_parts(io.BytesIO(data), task_bytes)
+        found = line_parts(io.BytesIO(data), task_bytes, 1_000_000)
+        short = line_parts(io.BytesIO(data), task_bytes, 2)
     expected = naive(data, task_bytes)
     assert list(found) == (expected if len(expected) > 1 else [])
-    assert b"".join(data[part.start : part.stop] for part in found) == (data if found else b"")
+    for parts in (found, short):
+        assert b"".join(data[part.start : part.stop] for part in parts) == (data if parts else b"")
+        assert all(part.first == data.count(b"\n", 0, part.start) for part in parts)
 
 
 @pytest.mark.parametrize(
     "head", [b"\x1f\x8b", b"BZh9", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"\xff\xfe", b"\xfe\xff", b"{\0\n\0"]
 )
 def test_what_is_compressed_or_wide_has_no_parts(head: bytes) -> None:
-    assert line_parts(io.BytesIO(head + b"abc\n" * 1000), 100) == ()
+    assert line_parts(io.BytesIO(head + b"abc\n" * 1000), 100, 1000) == ()
 
 
 @pytest.mark.parametrize(
@@ -96,20 +99,21 @@ def parquet(rows: int, group: int, width: int = 100) -> io.BytesIO:
 
 @pytest.mark.parametrize(("rows", "group", "task_bytes"), [(1000, 50, 20_000), (1000, 1000, 10_000), (10, 5, 1)])
 def test_parts_of_rows_cover_them_once(rows: int, group: int, task_bytes: int) -> None:
-    parts = row_parts(parquet(rows, group), {"id", "text"}, task_bytes)
+    parts = row_parts(parquet(rows, group), task_bytes, 1000)
     assert [part.start for part in parts] == [0, *(part.stop for part in parts[:-1])]
     assert parts[-1].stop == rows
     assert all(part.first == part.start < part.stop for part in parts)
 
 
 def test_row_groups_are_put_together_and_large_ones_are_cut() -> None:
-    small = row_parts(parquet(1000, 50), {"text"}, 20_000)
+    small = row_parts(parquet(1000, 50), 20_000, 1000)
     assert {(part.stop - part.start) % 50 for part in small} == {0}
     assert max(part.bytes for part in small) <= 20_000
-    large = row_parts(parquet(1000, 1000), {"text"}, 20_000)
+    large = row_parts(parquet(1000, 1000), 20_000, 1000)
     assert len(large) == 6
     assert {part.stop - part.start for part in large} == {166, 167}
 
 
-def test_columns_that_are_not_needed_do_not_count() -> None:
-    assert len(row_parts(parquet(1000, 1000), {"id"}, 20_000)) == 1
+def test_short_records_are_cut_by_their_number() -> None:
+    assert len(row_parts(parquet(1000, 1000), 1_000_000, 300)) == 4
+    assert [part.stop for part in row_parts(parquet(1000, 50), 1_000_000, 300)] == [300, 600, 900, 1000]
