@@ -24,7 +24,7 @@ from pipelines.errors import StorageError
 # C0 and C1 controls, the line and paragraph separators, and the marks that reorder what follows them.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_COLOURS = {"bold": "1", "red": "31", "yellow": "33", "dim": "2"}
+_COLOURS = {"bold": "1", "red": "31", "yellow": "33", "cyan": "36", "dim": "2"}
 _PROGRESS_SECONDS = 0.2
 _WIDTH = 80
 

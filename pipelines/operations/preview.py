@@ -1,0 +1,176 @@
+"""One document, chunked as a run would, for somebody who wants to look at the chunks."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from chunkers import ChunkersError, Drop, OptionError, Span, build
+from pipelines.config.model import Budget, Source
+from pipelines.documents.failures import DocumentFailure
+from pipelines.documents.read import read_document
+from pipelines.errors import StorageError, UsageError
+from pipelines.work.token_counter import token_counter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """A document and its chunks. `lengths` and `tokens` count what is embedded: context and text."""
+
+    file: str
+    text: str
+    encoding: str
+    strategy: str
+    title: str | None
+    metadata: Mapping[str, Any]
+    notes: Sequence[str]
+    spans: Sequence[Span]
+    drops: Sequence[Drop]
+    lengths: Sequence[int]
+    tokens: Sequence[int]
+    encoding_name: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything but the document itself."""
+        return {
+            "file": self.file,
+            "encoding": self.encoding,
+            "characters": len(self.text),
+            "strategy": self.strategy,
+            "title": self.title,
+            "metadata": dict(self.metadata),
+            "notes": list(self.notes),
+            "encoding_name": self.encoding_name,
+            "drops": [drop._asdict() for drop in self.drops],
+            "chunks": [
+                {
+                    "index": index,
+                    "start": span.start,
+                    "end": span.end,
+                    "length": self.lengths[index],
+                    "tokens": self.tokens[index],
+                    "cut": span.cut,
+                    "overlap": span.overlap,
+                    "headings": list(span.headings),
+                    "context": span.context,
+                    "text": span.text(self.text),
+                    "metadata": {**self.metadata, **span.metadata},
+                }
+                for index, span in enumerate(self.spans)
+            ],
+        }
+
+
+def preview_file(
+    file: str, *, strategy: str = "auto", settings: Sequence[str] = (), encoding_name: str = "cl100k_base"
+) -> Preview:
+    """Read `file`, cut it with `strategy` and the `settings` (`option=value`, the value in YAML), and count.
+
+    Raises UsageError for options that make no sense and documents that cannot be chunked, StorageError for a file
+    that cannot be read.
+    """
+    try:
+        splitter = build(strategy, **options_from(settings))
+        count = token_counter(encoding_name)
+    except OptionError as error:
+        raise UsageError(str(error)) from error
+    try:
+        data = Path(file).read_bytes()
+    except OSError as error:
+        raise StorageError(f"{file}: {error.strerror or error}", address=file) from error
+    try:
+        document = read_document(data, Source(path=str(Path(file).parent)), Path(file).name, Budget())
+        split = splitter.split(document.text, path=document.path, media_type=document.media_type)
+    except (DocumentFailure, ChunkersError) as error:
+        raise UsageError(f"{file}: {error}") from error
+    counted = count(document.text)
+    return Preview(
+        file=file,
+        text=document.text,
+        encoding=document.encoding,
+        strategy=split.strategy,
+        title=split.title,
+        metadata=split.metadata,
+        notes=split.notes,
+        spans=split.spans,
+        drops=split.drops,
+        lengths=[len(span.context) + len(span.text(document.text)) for span in split.spans],
+        tokens=[counted(span.start, span.end, span.context, span.rendered) for span in split.spans],
+        encoding_name=encoding_name,
+    )
+
+
+def options_from(settings: Sequence[str]) -> dict[str, Any]:
+    """`["max_size=500", "per_type.markdown.overlap=0"]` as options. Raises UsageError."""
+    options: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--set {setting!r}: write it as option=value, such as max_size=500")
+        try:
+            parsed = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise UsageError(f"--set {setting!r}: the value is not YAML ({error})") from error
+        at = options
+        *outer, last = name.strip().split(".")
+        for part in outer:
+            at = at.setdefault(part, {})
+            if not isinstance(at, dict):
+                raise UsageError(f"--set {setting!r}: {part} has a value already")
+        at[last] = parsed
+    return options
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of the document: the chunk that is new there and the one it is repeated in, or what was dropped."""
+
+    start: int
+    end: int
+    chunk: int | None
+    repeated_in: int | None
+    drop: str | None
+
+
+def pieces(preview: Preview) -> list[Piece]:
+    """The whole document, stretch by stretch, in order."""
+    spans, drops = preview.spans, preview.drops
+    edges = {0, len(preview.text)}
+    edges |= {offset for span in spans for offset in span[:2]}
+    edges |= {offset for drop in drops for offset in drop[:2]}
+    found: list[Piece] = []
+    ordered = sorted(edges)
+    chunk = dropped = -1
+    for start, end in itertools.pairwise(ordered):
+        while chunk + 1 < len(spans) and spans[chunk + 1].start <= start:
+            chunk += 1
+        while dropped + 1 < len(drops) and drops[dropped + 1].start <= start:
+            dropped += 1
+        holders = [n for n in range(max(0, chunk - 1), chunk + 1) if spans[n].start <= start < spans[n].end]
+        drop = drops[dropped].kind if dropped >= 0 and not holders and start < drops[dropped].end else None
+        first = holders[0] if holders else None
+        found.append(Piece(start, end, first, holders[1] if len(holders) > 1 else None, drop))
+    return found
+
+
+def fields_of(preview: Preview) -> dict[str, Any]:
+    """What stands above the chunks, by name."""
+    shown = {
+        "file": preview.file,
+        "encoding": preview.encoding,
+        "strategy": preview.strategy,
+        "title": preview.title,
+        "characters": len(preview.text),
+        "chunks": len(preview.spans),
+        "notes": "; ".join(preview.notes) or None,
+    }
+    dropped: dict[str, int] = {}
+    for drop in preview.drops:
+        dropped[drop.kind] = dropped.get(drop.kind, 0) + 1
+    shown["dropped"] = ", ".join(f"{count} {kind}" for kind, count in dropped.items()) or None
+    return {name: value for name, value in shown.items() if value is not None}
