@@ -14,9 +14,9 @@ from pipelines.documents.formats.streams import checked_encoding, columns_of
 
 def open_rows(file: BinaryIO, context: ReadContext, format_: str) -> tuple[str, Iterator[Record | BadRecord]]:
     """The encoding of `file`, and its records. Raises DocumentFailure when it has no such header."""
-    encoding = checked_encoding(file, context)
+    codec, encoding = checked_encoding(file, context)
     errors = context.decoding.errors
-    text = io.TextIOWrapper(cast(BinaryIO, _Kept(file)), encoding, errors, newline="")
+    text = io.TextIOWrapper(cast(BinaryIO, _Kept(file)), codec, errors, newline="")
     if text.read(1) != "\ufeff":
         text.seek(0)
     csv.field_size_limit(max(csv.field_size_limit(), context.max_bytes))  # the process has one; 128 KiB at first
@@ -46,7 +46,7 @@ def _records(
             yield bad(format_, position, "malformed", f"{error}; nothing after it was read")
             return
         except UnicodeDecodeError as error:
-            raise DocumentFailure("decode", f"changed while it was read: {error}") from None
+            raise DocumentFailure("decode", f"not {error.encoding} in all places: {error}") from None
         if row is None:
             return
         if len(row) == width:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 from collections.abc import Iterator
@@ -10,11 +11,13 @@ from typing import Any, BinaryIO, NoReturn
 from pipelines.documents.decode import decode, keeps_ascii
 from pipelines.documents.failures import DocumentFailure
 from pipelines.documents.formats.records import BadRecord, ReadContext, Record, RecordMaker, bad
-from pipelines.documents.formats.streams import head_of, is_wide, kind_of, read_whole
+from pipelines.documents.formats.streams import head_of, is_wide, kind_of, read_whole, refuse_large
 from pipelines.documents.sniff import refuse_known_format
 
 BLOCK = 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
+_SPLIT = ("utf-8", "ascii")
+"""Encodings in which a byte of a line feed is a line feed, so that there are parts."""
 
 
 def open_lines(
@@ -32,6 +35,8 @@ def open_lines(
         text, encoding, _ = decode(read_whole(file, context), encoding=declared, errors=context.decoding.errors)
         lines = _lines(io.BytesIO(text.encode("utf-8", "surrogatepass")), None, context.max_bytes)
         return encoding, _records(lines, context, first, "utf-8", "surrogatepass")
+    if whole and (b"\0" in head or (declared is not None and codecs.lookup(declared).name not in _SPLIT)):
+        refuse_large(file, context)
     file.seek(start or 0)
     length = None if stop is None else stop - (start or 0)
     return declared or "utf-8", _records(

@@ -60,6 +60,9 @@ def _records(
             batch = next(batches, None)
             if batch is None:
                 return
+            if position + batch.num_rows <= start:
+                position += batch.num_rows
+                continue
             columns = [_values(batch.column(name)) for name in wanted]
         except Exception as error:
             raise _failure(error, noting, f"damaged at row {position + 1} or in the {rows} after it") from None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import io
+import os
 from collections.abc import Sequence
 from typing import Any, BinaryIO
 
@@ -39,8 +41,18 @@ def read_whole(file: BinaryIO, context: ReadContext) -> bytes:
     return data
 
 
-def checked_encoding(file: BinaryIO, context: ReadContext) -> str:
-    """The encoding that `decode` would find for all of `file`, which is read through but not held.
+def refuse_large(file: BinaryIO, context: ReadContext) -> None:
+    """Raises DocumentFailure `too-large` for a file over the limit. (A compressed one raises that while it is read.)"""
+    try:
+        size = file.seek(0, os.SEEK_END)
+    except io.UnsupportedOperation:
+        return
+    if size > context.max_bytes:
+        raise too_large(context)
+
+
+def checked_encoding(file: BinaryIO, context: ReadContext) -> tuple[str, str]:
+    """The encoding that `decode` would find for all of `file`, which is read through but not held, and how it says so.
 
     Raises DocumentFailure, as `decode` does, and `too-large`. Only what is not UTF-8 is held whole, for its detection.
     """
@@ -55,14 +67,15 @@ def checked_encoding(file: BinaryIO, context: ReadContext) -> str:
     try:
         _read_through(file, encoding, context)
     except UnicodeDecodeError:
-        encoding = decode(read_whole(file, context), encoding=declared, errors=errors).encoding.removesuffix(REPLACED)
+        found = decode(read_whole(file, context), encoding=declared, errors=errors).encoding
+        return found.removesuffix(REPLACED), found
     else:
         found = "" if marked else decode(head[: _whole_characters(head)], encoding=declared, errors="replace").encoding
         if found.startswith("utf-16"):  # which is valid UTF-8 when all of it is ASCII
             encoding = found.removesuffix(REPLACED)
     finally:
         file.seek(0)
-    return encoding
+    return encoding, encoding
 
 
 def _read_through(file: BinaryIO, encoding: str, context: ReadContext) -> None:

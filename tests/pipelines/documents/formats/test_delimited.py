@@ -61,8 +61,8 @@ def test_detected_declared_and_replaced() -> None:
     assert read("csv", data, replace(CONTEXT, decoding=Decoding(encoding="cp1252")))[0] == [record(0, "a", text)]
     damaged = "id,text\na,日本語の文書\n".encode()[:-2] + b"\n"
     assert failure(damaged)[0] == "decode"
-    found = read("csv", damaged, replace(CONTEXT, decoding=Decoding(errors="replace")))[0]
-    assert found == [record(0, "a", "日本語の文\ufffd")]
+    found = read("csv", damaged, replace(CONTEXT, decoding=Decoding(errors="replace")))
+    assert found == ([record(0, "a", "日本語の文\ufffd")], "utf-8+replaced", True)
 
 
 def test_far_from_the_beginning() -> None:

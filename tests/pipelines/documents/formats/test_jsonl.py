@@ -87,6 +87,21 @@ def test_a_line_over_the_limit_is_skipped_to_its_end() -> None:
     assert [each.text[:1] for each in whole] == ["t", "y", "t", "y"]
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", None])
+def test_only_what_has_parts_may_be_larger_than_the_limit(encoding: str | None) -> None:
+    data = b"\n".join(line(id=str(number), text="t") for number in range(100))
+    context = replace(CONTEXT, max_bytes=1000, decoding=Decoding(encoding=encoding))
+    if encoding is None:
+        assert len(read("jsonl", data, context)[0]) == 100
+        return
+    with pytest.raises(DocumentFailure) as caught:
+        read("jsonl", data, context)
+    assert caught.value.error == "too-large"
+    with pytest.raises(DocumentFailure) as caught:
+        read("jsonl", gzip.compress(data), context)
+    assert caught.value.error == "too-large"
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_other_encodings_with_and_without_mark(encoding: str) -> None:
     data = (line(id="a", text="日本語の文書") + b"\n" + line(id="b", text="一")).decode().encode(encoding)
