@@ -11,8 +11,11 @@ import pytest
 
 from pipelines.config.load import TOP_KEYS, config_from, load_config
 from pipelines.config.model import (
+    Budget,
+    Columns,
     Config,
     Decoding,
+    Extractor,
     Gates,
     Guard,
     Hidden,
@@ -139,3 +142,33 @@ def test_storage_options_never_show_but_travel() -> None:
     assert pickle.loads(pickle.dumps(config)) == config
     assert repr(copy.deepcopy(config.storage)) == repr(config.storage)
     assert type(config.storage.reveal()["s3"]["client_kwargs"]) is dict
+
+
+RECORDS = """\
+source:
+  - path: docs
+    format: parquet
+    columns: {id: key, text: body, title: t, media_type: m, metadata: [lang, n], payload: {price: double, at: timestamp}}
+  - path: more
+    columns: {payload: {name: string, price: double}}
+  - path: letters
+    extractor: {function: "json:loads", version: "1"}
+output: {path: table}
+limits: {max_bytes: 1MiB, max_chunks: 5, work: 1000, seconds: 2.5, max_ratio: 10}
+"""
+
+
+def test_columns_extractors_and_limits_arrive() -> None:
+    config = load(RECORDS)
+    assert config.sources[0].columns == Columns(
+        id="key",
+        text="body",
+        title="t",
+        media_type="m",
+        metadata=("lang", "n"),
+        payload={"price": "double", "at": "timestamp"},
+    )
+    assert config.payload == (("price", "double"), ("at", "timestamp"), ("name", "string"))
+    assert config.sources[2].extractor == Extractor(function="json:loads", version="1")
+    assert config.limits == Budget(max_bytes=1024 * 1024, max_chunks=5, work=1000, seconds=2.5, max_ratio=10)
+    assert load(MINIMAL).limits == Budget()
