@@ -314,7 +314,53 @@ def questions(draw: st.DrawFn, max_lines: int = 30) -> str:
     return draw(line_ends).join(draw(st.lists(question_lines, max_size=max_lines)))
 
 
-PATHS = {"mdx": "document.mdx", "page": "document.md"}
+source_line = st.sampled_from(
+    [
+        *(
+            "def f(x):",
+            "    return x",
+            "class A(B):",
+            "    async def g(self):",
+            "        'doc 文件'",
+            "@cached",
+            "# 註解",
+        ),
+        *(
+            "function f() {",
+            "}",
+            "export default class C {",
+            "  get x() { return `é` }",
+            "const h = (a) => a;",
+            "/** doc */",
+        ),
+        *(
+            "func (r *T) M() {",
+            "type S struct {",
+            "impl<T> Tr for S {",
+            "#[derive(Debug)]",
+            "fn m() {}",
+            "namespace n {",
+        ),
+        *(
+            "template <class T> void f(T a) { a(); }",
+            "module M",
+            "  def self.x; end",
+            "end",
+            "if x then",
+            "echo $y",
+            "",
+        ),
+    ]
+)
+
+
+def sources(max_lines: int = 40) -> st.SearchStrategy[str]:
+    """Lines of several languages in any order: what no parser understands, and what one does."""
+    found = st.lists(st.one_of(source_line, source_line, source_line, sentence, pieces), max_size=max_lines)
+    return st.tuples(line_ends, found).map(lambda pair: pair[0].join(pair[1]))
+
+
+PATHS = {"source": "document.py", "mdx": "document.mdx", "page": "document.md"}
 """Where documents of a kind lie if that tells how they are read."""
 DOCUMENTS: dict[str, Callable[[], st.SearchStrategy[str]]] = {
     "txt": texts,
@@ -324,6 +370,7 @@ DOCUMENTS: dict[str, Callable[[], st.SearchStrategy[str]]] = {
     "tex": lambda: st.one_of(texs(), texs(), texts()),
     "md": lambda: st.one_of(markdowns(), markdowns(), texts()),
     "law": laws,
+    "source": sources,
     "html": lambda: st.one_of(htmls(st.one_of(title, sentence)), htmls(texts(6)), texts()),
     "json": lambda: jsons(st.one_of(title, sentence, texts(10))),
     "questions": questions,
