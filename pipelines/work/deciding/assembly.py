@@ -168,7 +168,7 @@ class Assembly:
         differing = states_changed(old.states, final)
         self._found.states_changed += differing
         kept = pa.concat_arrays([kept, *put_back["id"].chunks])
-        self._note_stays(before, kept)
+        self._note_stays(before, mine, kept)
         if reusable is not None and not differing:
             shard = replace(shard, documents=reusable.documents)
         elif final is not written:
@@ -203,7 +203,7 @@ class Assembly:
         return dict(zip(named["id"].to_pylist(), self._keeping.reasons_of(named).to_pylist(), strict=True))
 
     def _with_broken(self, states: pa.Table, old: pa.Table) -> pa.Table:
-        """The states, with containers that could not be read to their ends as failed ones.
+        """The states, with containers that are not known whole as failed ones.
 
         If that may heal by itself, the container is as unknown as before.
         """
@@ -236,15 +236,14 @@ class Assembly:
             chunks += [] if rows is None else [rows]
         return replaced(states, list(found), list(found.values())), chunks
 
-    def _note_stays(self, before: pa.Table, kept: pa.Array) -> None:
+    def _note_stays(self, before: pa.Table, mine: pa.Table, kept: pa.Array) -> None:
+        """Remember whose failures stand: documents that stay, and containers that should have vanished and stay."""
         if not len(kept):
             return
         self._found.stays.update(kept.filter(pc.is_in(kept, value_set=self._watched)).to_pylist())
         containers = before.filter(pc.and_(pc.equal(before["kind"], CONTAINER), pc.is_in(before["id"], value_set=kept)))
-        gone = containers.filter(
-            pc.invert(pc.is_in(containers["id"], value_set=pa.array(sorted(self._keeping.reread), pa.string())))
-        )
-        self._found.stays.update(gone["uri"].to_pylist())
+        unlisted = pc.invert(pc.is_in(containers["id"], value_set=mine["id"].combine_chunks()))
+        self._found.stays.update(containers.filter(unlisted)["uri"].to_pylist())
 
     def _chunks(
         self,

@@ -19,6 +19,9 @@ from pipelines.work.old_rows import OldShards
 from pipelines.work.results import TaskResult
 from pipelines.work.stored_plan import StoredPlan, load_decisions
 
+INCOMPLETE = "incomplete"
+"""The failure class of a container that was read to its end, with records that have no id."""
+
 ROWS_PER_FILE = 100_000
 """Rows of `changes` or `failures` held in memory before they are written."""
 
@@ -55,9 +58,11 @@ class Ledger:
 
     @cached_property
     def broken(self) -> dict[str, str]:
-        """The failure classes of containers that could not be read, or not to their ends."""
+        """The failure classes of containers that are not known whole: the first part's that failed, or INCOMPLETE."""
         parts = [part for result in self.results for part in result.containers]
-        return {part.key: part.error for part in reversed(parts) if part.error is not None}
+        return dict.fromkeys(self.unread, INCOMPLETE) | {
+            part.key: part.error for part in reversed(parts) if part.error is not None
+        }
 
     @cached_property
     def untouched(self) -> list[int]:
