@@ -18,9 +18,25 @@ CORE = [
     "PyYAML>=6.0.1",
     "rich>=13.7",
 ]
+CODE = [
+    "tree-sitter>=0.26,<0.27",
+    "tree-sitter-python>=0.25",
+    "tree-sitter-javascript>=0.25",
+    "tree-sitter-typescript>=0.23",
+    "tree-sitter-go>=0.25",
+    "tree-sitter-java>=0.23",
+    "tree-sitter-rust>=0.24",
+    "tree-sitter-c>=0.24",
+    "tree-sitter-cpp>=0.23",
+    "tree-sitter-c-sharp>=0.23",
+    "tree-sitter-ruby>=0.23",
+    "tree-sitter-php>=0.24",
+    "tree-sitter-bash>=0.25",
+]
 READERS = ["deltalake>=1.6", "duckdb>=1.1", "polars>=1.20"]
 DEV = [
     *READERS,
+    *CODE,
     "pytest>=8.2",
     "pytest-xdist>=3.6",
     "hypothesis>=6.100",
@@ -48,6 +64,6 @@ setup(
         "pipelines": ["py.typed"],
     },
     install_requires=CORE,
-    extras_require={"dev": DEV},
+    extras_require={"code": CODE, "dev": DEV},
     entry_points={"console_scripts": ["rechunk = pipelines.__main__:leave"]},
 )

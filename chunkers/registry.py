@@ -10,6 +10,7 @@ from typing import Any
 from chunkers.errors import InertOption, InvalidOption, OptionError, UnknownOption, UnknownStrategy
 from chunkers.strategies.base import Strategy
 from chunkers.strategies.character import Character
+from chunkers.strategies.code import Code
 from chunkers.strategies.custom import Custom
 from chunkers.strategies.faq import FaqStrategy
 from chunkers.strategies.fixed import Fixed
@@ -41,6 +42,7 @@ STRATEGIES: Mapping[str, type[Any]] = MappingProxyType(
             Json,
             LegalStrategy,
             FaqStrategy,
+            Code,
             Custom,
         )
     }

@@ -349,6 +349,21 @@ LISTED: tuple[Listed, ...] = (
         ),
     ),
     Listed(
+        strategy="code",
+        options=(
+            *SIZES,
+            *(
+                {"max_size": 60, "overlap": 15, "language": name}
+                for name in ("python", "javascript", "go", "cpp", "ruby")
+            ),
+            {"max_size": 60, "overlap": 15, "language": "python", "strip_whitespace": False},
+            {"max_size": 12, "overlap": 3, "unit": "tokens", "language": "rust"},
+        ),
+        kinds=("code", "txt"),
+        invented=("source",),
+        keeps_indentation=lambda options: True,
+    ),
+    Listed(
         strategy="auto",
         options=tuple(o for o in SIZES if set(o) <= {"max_size", "overlap", "max_tokens"}),
         invented=("mdx",),
