@@ -28,8 +28,8 @@ from pipelines.table.keys import CONTAINER
 from pipelines.table.records import Snapshot
 from pipelines.work.stored_plan import store_plan
 
-LIMIT_CLASSES = frozenset({"too-large", "budget", "expansion"})
-"""Failure classes that other limits may heal."""
+LIMIT_CLASSES = frozenset({"too-large", "budget", "expansion", "incomplete"})
+"""Failure classes that other limits may heal; an incomplete container may have a record that was too large."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
