@@ -25,6 +25,9 @@ class Chunking(Protocol):
         Raises what it raises; DocumentFailure `killed` if the process that it ran in is gone.
         """
 
+    def probe(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Where it may be dangerous: `call`, to see whether the process lives; elsewhere nothing."""
+
     def chunk(self, rule: int, text: str, document: Document, rows: ChunkRows, **given: Any) -> Chunked:
         """`chunk_document` by the strategy of `rule` and within the configured limits; `given` are its keywords."""
 
@@ -45,6 +48,9 @@ class InProcess:
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """See Chunking."""
         return function(*arguments)
+
+    def probe(self, function: Callable[..., None], *arguments: Any) -> None:
+        """See Chunking."""
 
     def chunk(self, rule: int, text: str, document: Document, rows: ChunkRows, **given: Any) -> Chunked:
         """See Chunking."""

@@ -37,6 +37,10 @@ class Isolated:
         result: T = self._ask(("call", function, arguments))
         return result
 
+    def probe(self, function: Callable[..., None], *arguments: Any) -> None:
+        """See Chunking."""
+        self.call(function, *arguments)
+
     def chunk(self, rule: int, text: str, document: Document, rows: ChunkRows, **given: Any) -> Chunked:
         """See Chunking."""
         chunked: Chunked
