@@ -6,10 +6,13 @@ import gzip
 import io
 import json
 import zipfile
+from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from examples.extractor.docx_text import to_markdown
+from pipelines.__main__ import main
 from pipelines.config.model import Budget, Decoding, Extractor, Source
 from pipelines.documents.extract import ExtractorError, load_extractor
 from pipelines.documents.failures import DocumentFailure
@@ -123,3 +126,19 @@ def test_extractors_that_cannot_be_used(function: str, message: str) -> None:
     with pytest.raises(ExtractorError) as caught:
         load_extractor(function)
     assert str(caught.value) == message
+
+
+def test_a_run_reads_letters_through_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "good.docx").write_bytes(LETTER)
+    (tmp_path / "letters" / "bad.docx").write_bytes(LETTER[:-30])
+    config = tmp_path / "config.yaml"
+    extractor = '{function: "examples.extractor.docx_text:to_markdown", version: "1"}'
+    config.write_text(
+        f"source: [{{path: {tmp_path}/letters, extractor: {extractor}}}]\noutput: {{path: {tmp_path}/table}}\n", "utf-8"
+    )
+    assert main(["run", str(config)]) == 0
+    (chunks,) = tmp_path.glob("table/chunks/*/*.parquet")
+    rows = pq.read_table(chunks, partitioning=None, columns=["id", "headings", "strategy"]).to_pylist()
+    assert rows == [{"id": "good.docx#0", "headings": ["Tide & time"], "strategy": "markdown"}]
+    assert "bad.docx: extractor: " in capsys.readouterr().err
