@@ -14,6 +14,7 @@ CORE = [
     "numpy>=1.26",
     "fsspec>=2025.3",
     "beautifulsoup4>=4.12",
+    "soupsieve>=2.5",
     "charset-normalizer>=3.3",
     "PyYAML>=6.0.1",
     "rich>=13.7",
