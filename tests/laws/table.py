@@ -103,14 +103,19 @@ class Listed:
         )
 
 
+JOINED = "々ーゝゞぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ"
+"""Letters that start no line in Japanese, and so no word."""
+BETWEEN_WORDS = re.compile(
+    rf"\s|(?<=[{measuring.KANA_OR_HAN}])(?![{JOINED}])(?=\w)|(?<=\w)(?![{JOINED}])(?=[{measuring.KANA_OR_HAN}])"
+)
+
+
 def sentence_atom(options: Options) -> Callable[[str], bool] | None:
     """What stays whole when a fallback is off: a sentence, or a word."""
     if not options.get("fallback_to_words", True):
         return lambda text: True
     if not options.get("fallback_to_characters", True):
-        return lambda text: (
-            measuring.words(re.sub(r"[^\w\s]|[々ーゝゞぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ]", "", text)) <= 1
-        )
+        return lambda text: not BETWEEN_WORDS.search(text)
     return None
 
 
