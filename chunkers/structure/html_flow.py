@@ -138,16 +138,13 @@ class Sources:
         self._widths: list[int] = []
 
     def start(self, offset: int) -> int:
-        """Where the character at `offset` starts in the source; of a separator: where what follows it does."""
+        """Where the character at `offset` starts in the source; of a separator: where what is before it ends."""
         node = bisect_right(self._at, offset) - 1
         if node < 0:
             return self._begin[0]
-        if self._is_behind(node, offset):
-            node += 1
-            offset = self._at[min(node, len(self._at) - 1)]
-            if node == len(self._at):
-                return self._end[-1]
         self._read(node)
+        if offset >= self._size:
+            return self._end[node]
         part = bisect_right(self._offsets, offset) - 1
         return self._places[part] + (offset - self._offsets[part] if self._widths[part] < 0 else 0)
 
@@ -161,10 +158,6 @@ class Sources:
         part = bisect_right(self._offsets, last) - 1
         width = self._widths[part]
         return self._places[part] + (width if width >= 0 else last - self._offsets[part] + 1)
-
-    def _is_behind(self, node: int, offset: int) -> bool:
-        self._read(node)
-        return offset >= self._size
 
     def _read(self, node: int) -> None:
         """Find the parts of a stretch: runs of characters that are one for one, and what one character stands for."""

@@ -1,17 +1,19 @@
 """Bytes to text, deterministic, and nothing but the byte order mark is ever removed.
 
-Byte order mark, strict UTF-8, the encoding that the source declares, detection: in this order, and the first that reads
-the whole document wins. UTF-16 without its mark is known by where its NUL bytes are. A declared encoding in which ASCII
-is not ASCII (UTF-16, ISO-2022, EBCDIC) goes before UTF-8, because its bytes may be valid UTF-8 that means something
-else.
+Byte order mark, strict UTF-8, the encoding that the source declares, the one that the document itself names (HTML and
+XML), detection: in this order, and the first that reads the whole document wins. UTF-16 without its mark is known by
+where its NUL bytes are. A declared encoding in which ASCII is not ASCII (UTF-16, ISO-2022, EBCDIC) goes before UTF-8,
+because its bytes may be valid UTF-8 that means something else.
 """
 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import functools
 from typing import Any, NamedTuple
 
+from pipelines.documents.charset import encoding_in_markup
 from pipelines.documents.failures import DocumentFailure
 from pipelines.documents.sniff import has_controls, refuse_controls, refuse_known_format, unmarked_utf16
 
@@ -84,6 +86,9 @@ def decode(data: bytes, *, encoding: str | None = None, errors: str = "strict") 
         refuse_controls(data, utf8=False)
         if encoding is not None and codecs.lookup(encoding).name != "utf-8":
             return _whole(data, encoding, errors, "the source declares it")
+        if encoding is None and (label := encoding_in_markup(data)) is not None:
+            with contextlib.suppress(UnicodeError):
+                return Decoded(data.decode(label), label, 1.0)
         return _detected(data, bad, errors, declared=encoding is not None)
     if has_controls(data, utf8=True):
         if encoding is None and (wide := unmarked_utf16(data, utf8=True)) is not None:
