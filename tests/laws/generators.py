@@ -173,6 +173,7 @@ mdx_blocks = st.one_of(
     st.tuples(tag, st.one_of(blocks, tag), st.sampled_from(["\n", "\n\n"])).map(
         lambda found: f"{found[0]}{found[2]}{found[1]}{found[2]}</A>"
     ),
+    st.lists(st.one_of(tag, tag, expression), min_size=1, max_size=3).map(lambda pieces: " ".join(["<A>", *pieces])),
     st.lists(tag, min_size=2, max_size=3).map("".join),
     expression,
     st.tuples(expression, sentence).map(" ".join),

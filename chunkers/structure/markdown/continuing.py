@@ -54,7 +54,7 @@ class ContinuingBlocks(OpenBlocks):
         character, length = self.closer
         if self.leaf == FENCE:
             if not self.blank:
-                if text[mark] == character and self.column - self.base <= 3:
+                if text[mark] == character and (self.is_mdx or self.column - self.base <= 3):
                     run = text[mark:end].strip(" \t\n")
                     if len(run) >= length and not run.strip(character):
                         self.last_end = end

@@ -50,14 +50,15 @@ def opens_table(header: str, delimiter: str) -> bool:
     return 0 < columns == bars + 1 - outer and header != "|"
 
 
-def fence_ends(text: str, mark: int, length: int) -> tuple[int, int, int]:
+def fence_ends(text: str, mark: int, length: int, is_mdx: bool = False) -> tuple[int, int, int]:
     """Of the top-level fence whose `length` marks start at `mark`: where its body starts, its closer, what follows.
 
-    All three are line starts. One that is never closed reaches to the end of the text, and so does its body.
+    All three are line starts. One that is never closed reaches to the end of the text, and so does its body. MDX has
+    no indented code, so there the closer may be indented by any amount.
     """
     body = text.index("\n", mark) + 1
     position = body - 1
-    close = patterns.FENCE_CLOSE[text[mark]]
+    close = (patterns.MDX_FENCE_CLOSE if is_mdx else patterns.FENCE_CLOSE)[text[mark]]
     while match := close.search(text, position):
         if match.end(1) - match.start(1) >= length:
             return body, match.start() + 1, match.end() + 1

@@ -43,7 +43,7 @@ class Balance:
             position = closed
 
     def tag_end(self, start: int) -> int:
-        """The start of the line after the tag at `start`, if only tags fill its lines; else `start`."""
+        """The start of the line after the tag at `start`, if only tags and expressions fill its lines; else `start`."""
         text = self._text
         if start < self._no_tag_before:
             return start
@@ -51,22 +51,27 @@ class Balance:
         limit = blank.start() + 1 if blank else len(text)
         position = start
         while True:
-            depth = 0
-            for token in patterns.MDX_TOKEN.finditer(text, position, limit):
-                kind = token.lastgroup
-                if kind == "end" and depth == 0:
-                    position = token.end()
-                    break
-                depth += (kind == "open") - (kind == "close")
-            else:
+            position = self._piece_end(position, limit)
+            if position < 0:
                 self._no_tag_before = limit
                 return start
-            rest = patterns.REST_BLANK.match(text, position)
-            if rest:
-                return rest.end()
-            if text[position] != "<":
+            while text[position] in " \t":
+                position += 1
+            if text[position] == "\n":
+                return position + 1
+            if text[position] not in "<{":
                 self._no_tag_before = position
                 return start
+
+    def _piece_end(self, start: int, limit: int) -> int:
+        """Behind the tag or expression that starts at `start`; -1 if it does not end before `limit`."""
+        depth, ends_with = 0, "close" if self._text[start] == "{" else "end"
+        for token in patterns.MDX_TOKEN.finditer(self._text, start, limit):
+            kind = token.lastgroup
+            depth += (kind == "open") - (kind == "close")
+            if kind == ends_with and depth == 0:
+                return token.end()
+        return -1
 
     def _limit(self, start: int) -> int:
         # After one expression that never closes, only those that close on their own line are looked for.

@@ -141,6 +141,10 @@ FENCE_CLOSE = {
     "`": re.compile(r"\n {0,3}(`{3,}+)[ \t]*+(?=\n)"),
     "~": re.compile(r"\n {0,3}(~{3,}+)[ \t]*+(?=\n)"),
 }
+MDX_FENCE_CLOSE = {
+    "`": re.compile(r"\n[ \t]*+(`{3,}+)[ \t]*+(?=\n)"),
+    "~": re.compile(r"\n[ \t]*+(~{3,}+)[ \t]*+(?=\n)"),
+}
 NESTED_FENCE_CLOSE = {
     "`": re.compile(r"\n[ \t>]*+(`{3,}+)[ \t]*+(?=\n)"),
     "~": re.compile(r"\n[ \t>]*+(~{3,}+)[ \t]*+(?=\n)"),

@@ -184,7 +184,7 @@ class Scanner:
         return line
 
     def fence(self, line: int, mark: int, length: int) -> int:
-        body, tail, end = leaves.fence_ends(self.text, mark, length)
+        body, tail, end = leaves.fence_ends(self.text, mark, length, self.is_mdx)
         self.blocks.append(_new(Block, ("fence", line, end, 0, body, tail, 0, "")))
         return end
 

@@ -253,6 +253,22 @@ def test_mdx_reads_expressions_statements_and_tags_as_such() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "held",
+    [
+        '<A a> <A d="\n# no\n">\n',
+        "<A>\t{`\n# no\n`}  \n",
+        "```\n# no\n      ```\n",
+        "~~~\n# no\n\t~~~\n",
+        "<A>{1} <B\n# no\n/>\n",
+    ],
+)
+def test_mdx_tags_and_expressions_share_lines_and_fences_close_however_indented(held: str) -> None:
+    assert [(b.start, b.title) for b in scan(held + "# yes\n", dialect="mdx") if b.kind == "heading"] == [
+        (len(held), "yes")
+    ]
+
+
 def test_offsets_survive_odd_line_ends_and_missing_ones() -> None:
     assert [(b.title, b.start, b.end) for b in scan("# a\r# b\r\n# c\u2028# d\n# e")] == [
         ("a", 0, 4),
