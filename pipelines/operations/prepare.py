@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from pipelines.observe.stats import COUNTED
 from pipelines.operations.last_commit import LastCommit, read_last_commit
 from pipelines.operations.listing import Listing, list_sources
 from pipelines.operations.objects import list_objects
+from pipelines.operations.refused import same_refused, with_standing
 from pipelines.operations.survey import survey
 from pipelines.planning import Decided, Part, PlanSource, decide_objects, lay_out_plan
 from pipelines.records import RunOptions
@@ -81,6 +82,9 @@ def prepare(config: Config, options: RunOptions, store: Store, run_id: str, emit
         full=options.full,
         prune=options.prune,
     )
+    sources = _by_source(config, listing, decided, last)
+    known_failures = sum(each["failed"] for each in sources.values()) - decided.duplicates.num_rows
+    decided = replace(decided, duplicates=with_standing(decided.duplicates, last, listing, deleted))
     planned = lay_out_plan(
         decided,
         shards=shards,
@@ -91,8 +95,7 @@ def prepare(config: Config, options: RunOptions, store: Store, run_id: str, emit
     )
     totals = {action: sum(reasons.values()) for action, reasons in planned.counts.items()}
     emit(Planned(read=totals["read"], keep=totals["keep"], vanish=totals["vanish"], tasks=len(planned.tasks)))
-    sources = _by_source(config, listing, decided, last)
-    nothing_to_do = planned.nothing_to_do and _same_refused(last, planned.duplicates, listing, deleted)
+    nothing_to_do = planned.nothing_to_do and same_refused(planned.duplicates, last, listing, deleted)
     if not nothing_to_do:
         store_plan(
             store,
@@ -101,7 +104,7 @@ def prepare(config: Config, options: RunOptions, store: Store, run_id: str, emit
             base=None if base is None else base.version,
             old_shards=shards,
             listed=sum(each["listed"] for each in sources.values()),
-            known_failures=sum(each["failed"] for each in sources.values()) - planned.duplicates.num_rows,
+            known_failures=known_failures,
             partial=partial,
             has_records=last.has_records or CONTAINER in decided.documents["kind"].unique().to_pylist(),
             payload=config.payload,
@@ -168,25 +171,6 @@ def _surveyed(config: Config, decided: Decided) -> dict[str, Sequence[Part]]:
 def _bytes_to_read(decided: Decided) -> int:
     documents = decided.documents
     return pc.sum(documents["size"].filter(pc.equal(documents["action"], "read"))).as_py() or 0
-
-
-def _same_refused(
-    last: LastCommit, duplicates: pa.Table, listing: Listing, deleted: Mapping[str, Collection[str]] | None
-) -> bool:
-    """Whether just the files of last time have no id of their own, as far as this listing can tell."""
-    if deleted is not None:
-        ends = tuple(f"/{path}" for paths in deleted.values() for path in paths)
-        return not any(uri.endswith(ends) for uri in last.without_state)
-    if last.refused != set(_pairs(duplicates)):
-        return False
-    if not last.without_state or not all(listing.completed):
-        return True
-    wanted = pa.array(sorted(last.without_state), pa.string())
-    return bool(pc.all(pc.is_in(wanted, value_set=listing.table["uri"].combine_chunks())).as_py())
-
-
-def _pairs(rows: pa.Table) -> list[tuple[str, str]]:
-    return list(zip(rows["id"].to_pylist(), rows["uri"].to_pylist(), strict=True))
 
 
 def _by_source(config: Config, listing: Listing, decided: Decided, last: LastCommit) -> dict[str, dict[str, Any]]:

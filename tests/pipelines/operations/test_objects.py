@@ -118,3 +118,23 @@ def test_one_object_as_a_source_takes_only_itself(tmp_path: Path) -> None:
     config = Config(name="t", sources=(source,), output=Output(path=str(tmp_path / "table")))
     listing, deleted = list_objects(config, str(tmp_path / "objects"), lambda event: None)
     assert (listing.table["path"].to_pylist(), dict(deleted)) == (["a.md"], {})
+
+
+def test_what_is_said_of_objects_that_are_not_named_stands(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "same.md").write_text(name)
+    sources = (Source(path=str(tmp_path / "a")), Source(path=str(tmp_path / "b")))
+    config = Config(name="t", sources=sources, output=Output(path=str(tmp_path / "table")))
+    run(config, RunOptions(workers=1), lambda event: None)
+    (tmp_path / "a" / "other.md").write_text("other")
+    list_file = tmp_path / "objects"
+
+    def failing(line: str) -> list[str]:
+        list_file.write_text(line)
+        outcome = run(config, RunOptions(objects=str(list_file), workers=1), lambda event: None)
+        assert outcome.committed
+        return [failure["error"] for failure in outcome.summary["failures"]]
+
+    assert failing(f"{tmp_path}/a/other.md,upsert") == ["duplicate-id"]
+    assert failing(f"{tmp_path}/b/same.md,delete") == []
