@@ -28,6 +28,9 @@ _GENERIC = re.compile(r"<.*\Z|\[.*\Z", re.DOTALL)
 _MOST_NAME = 200
 _MOST_INDENT = 256
 _TRUSTED = 0.5
+_SLICE = 1 << 16
+_LEAST_REPORTS = 2000
+_BYTES_PER_REPORT = 8
 
 
 class Definition(NamedTuple):
@@ -71,7 +74,9 @@ def read_code(text: str, language: str, most: int) -> Source:
     tree_sitter: Any = importlib.import_module("tree_sitter")
     grammar = engine(language)
     data = text.encode("utf-8", "surrogatepass")
-    root = tree_sitter.Parser(grammar.language).parse(data).root_node
+    root = _parse(tree_sitter.Parser(grammar.language), data)
+    if root is None:
+        return Source([], [], 0, False)
     offsets = None if len(data) == len(text) else _offsets(data)
     error, lost = _errors(root) if root.has_error else (None, 0)
     if error is not None and offsets is not None:
@@ -81,6 +86,29 @@ def read_code(text: str, language: str, most: int) -> Source:
     definitions = _definitions(text, data, root, tree_sitter.QueryCursor(grammar.query), offsets)
     levels = _Boundaries(text, offsets, definitions, most).read(root)
     return Source(definitions, levels, error, True)
+
+
+def _parse(parser: Any, data: bytes) -> Any:
+    """The root of the tree; None if the parser loses itself in errors, where it takes quadratic time.
+
+    It reports every hundred or so of its steps, which is every 30 to 150 bytes of what it understands.
+    """
+    reports = 0
+    most = _LEAST_REPORTS + len(data) // _BYTES_PER_REPORT
+
+    def is_lost(offset: int, has_error: bool) -> bool:
+        nonlocal reports
+        reports += 1
+        return reports > most
+
+    def read(offset: int, point: Any) -> bytes:
+        return data[offset : offset + _SLICE]
+
+    try:
+        tree = parser.parse(read, progress_callback=is_lost)
+    except ValueError:  # it was stopped
+        return None
+    return None if tree is None or reports > most else tree.root_node
 
 
 def _offsets(data: bytes) -> Any:
