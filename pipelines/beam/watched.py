@@ -20,8 +20,9 @@ from pipelines.work.job import Job
 WORKER_DIED = 75
 """Exit code of a driver that lost a worker."""
 
-RESTARTS = 5
-"""How often a run is taken up again: twice until a document that kills its process is isolated, and some for others."""
+IN_VAIN = 6
+"""How often in a row a run may break off without having finished a task: it takes two, and some where several are at
+work, until a document that kills its process is isolated."""
 
 BYTES_PER_WORKER = 300_000_000
 """Bytes to read that take ten seconds of CPU: with less, a process of its own costs more time than it saves."""
@@ -58,7 +59,8 @@ def run_watched(job: Job, workers: int, tasks: int, *, publish: bool = True) -> 
     """
     give_back()
     told = pickle.dumps(Driven(job=job, workers=workers, publish=publish))
-    for _ in range(RESTARTS + 1):
+    left, in_vain = _undone(job, tasks), 0
+    while in_vain < IN_VAIN:
         driver = subprocess.Popen(
             command_of("pipelines.beam.driver"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
         )
@@ -73,10 +75,13 @@ def run_watched(job: Job, workers: int, tasks: int, *, publish: bool = True) -> 
             return
         if driver.returncode == 1:
             raise RuntimeError("the driver of the worker processes could not start; its traceback is above")
+        before, left = left, _undone(job, tasks)
+        in_vain = in_vain + 1 if len(left) == len(before) else 0
+    shown = ", ".join(map(str, left[:10])) + (" …" if len(left) > 10 else "")
     raise WorkersDied(
-        f"worker processes died {RESTARTS + 1} times (the last time the driver ended by "
-        f"{how_it_ended(driver.returncode)}); nothing was published. Not done: {_undone(job, tasks)}. Is there enough "
-        "memory for so many workers?"
+        f"worker processes died {IN_VAIN} times in a row (the last time the driver ended by "
+        f"{how_it_ended(driver.returncode)}); nothing was published. Not done: "
+        f"{f'tasks {shown}' if left else 'what comes after the tasks'}. Is there enough memory for so many workers?"
     )
 
 
@@ -92,11 +97,10 @@ def _raise(answer: dict[str, str]) -> None:
     raise error
 
 
-def _undone(job: Job, tasks: int) -> str:
-    store = job.table()
-    left = [task for task in range(tasks) if not store.exists(layout.task_marker(job.run_id, task))]
-    shown = ", ".join(map(str, left[:10])) + (" …" if len(left) > 10 else "")
-    return f"tasks {shown}" if left else "what comes after the tasks"
+def _undone(job: Job, tasks: int) -> list[int]:
+    """The tasks that have no marker."""
+    found = {path for page in job.table().list(layout.task_markers(job.run_id)) for path in page.paths}
+    return [task for task in range(tasks) if layout.task_marker(job.run_id, task) not in found]
 
 
 def _cores() -> int:

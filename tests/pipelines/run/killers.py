@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 
 KILLER = "THE KILLER"
 SLOW = "THE SLOW ONE"
@@ -28,3 +29,16 @@ def slow(text: str) -> int:
     if SLOW in text:
         time.sleep(0.05)
     return len(text)
+
+
+class Unloadable:
+    """A length function that ends every process it is sent to."""
+
+    def __init__(self) -> None:
+        self.__qualname__ = type(self).__name__  # as a function has
+
+    def __call__(self, text: str) -> int:
+        return len(text)
+
+    def __reduce__(self) -> tuple[Callable[..., None], tuple[int, ...]]:
+        return os._exit, (9,)

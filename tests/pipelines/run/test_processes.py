@@ -16,8 +16,9 @@ import pytest
 
 from pipelines.beam.watched import workers_for
 from pipelines.config.model import Budget, Config, Output, Source
+from pipelines.errors import WorkersDied
 from tests.pipelines.run.corpus import Corpus, assert_changes_law, rule, text
-from tests.pipelines.run.killers import KILLER, SLOW, deadly, quietly_deadly, slow
+from tests.pipelines.run.killers import KILLER, SLOW, Unloadable, deadly, quietly_deadly, slow
 
 ROOT = Path(__file__).parents[3]
 TASK_BYTES = 2000
@@ -67,6 +68,27 @@ def test_document_that_kills_its_process_is_a_failure_row(corpus: Corpus, length
     rows = corpus.rows()
     corpus.remove("005.txt")
     assert rows == corpus.afresh()
+
+
+@pytest.mark.slow
+def test_many_documents_that_kill_their_process(corpus: Corpus) -> None:
+    corpus.change(default=rule(length_function=deadly))
+    for number in (0, 1, 3, 5, 7, 8, 11):
+        corpus.write(f"{number:03d}.txt", text(3, f"{KILLER} of {number}"))
+    assert corpus.counts(corpus.run(workers=2)) == {"listed": 12, "chunked": 5, "failed": 7}
+    assert {failure["error"] for failure in corpus.failures()} == {"killed"}
+
+
+@pytest.mark.slow
+def test_workers_that_die_whatever_is_done_end_the_run(corpus: Corpus) -> None:
+    corpus.run(workers=1)
+    old = corpus.rows()
+    corpus.change(default=rule(length_function=Unloadable()))
+    with pytest.raises(
+        WorkersDied, match=r"died 6 times in a row .* exit code 9\); nothing was published. Not done: tasks 0, "
+    ):
+        corpus.run(workers=2)
+    assert corpus.rows() == old
 
 
 def test_worker_that_is_killed_is_replaced(corpus: Corpus) -> None:
@@ -135,8 +157,6 @@ def test_document_of_too_many_chunks_fails_as_a_whole(corpus: Corpus) -> None:
     assert (failure["id"], failure["error"]) == ("005.txt", "budget")
     assert failure["message"] == "more than 3 chunks; raise limits.max_chunks or max_size, or split the document"
     assert not any(row["parent_id"] == "005.txt" for row in corpus.rows().values())
-
-
 
 
 @pytest.mark.parametrize("workers", [1, 2])
