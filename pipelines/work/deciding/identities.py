@@ -55,12 +55,14 @@ class Settled:
 
     def rows(self, place: int, which: _Flags, origin: int) -> Positions:
         """The rows of a task's (or shard's) states among the claims `which`."""
-        return self.row[which & (self.origin == origin) & (self.place == place)]
+        found: Positions = self.row[which & (self.origin == origin) & (self.place == place)]
+        return found
 
     @property
     def owns(self) -> _Flags:
         """Which claims have their id."""
-        return self.owner == np.arange(len(self.owner))
+        found: _Flags = self.owner == np.arange(len(self.owner))
+        return found
 
 
 def settle_shared(ledger: Ledger, places: Places, keeping: Keeping) -> Iterator[Settled]:

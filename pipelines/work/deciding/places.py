@@ -104,7 +104,8 @@ def _mixed(ids: Hashes, keys: pa.ChunkedArray) -> Hashes:
     if not len(ids):
         return _NONE
     encoded = keys.combine_chunks().dictionary_encode()
-    return ids * _ODD + hashes_of(encoded.dictionary)[encoded.indices.to_numpy()]
+    mixed: Hashes = ids * _ODD + hashes_of(encoded.dictionary)[encoded.indices.to_numpy()]
+    return mixed
 
 
 def _rows(hashes: Hashes, wanted: Hashes) -> npt.NDArray[np.int64]:
