@@ -205,18 +205,29 @@ class JsonPacker:
         self.pieces.append(Piece(start, end, "", "", cut, parent, parent, 0, 0, label, alone=True, bare=True))
 
     def _string(self, start: int, end: int, parent: Node | None, label: str) -> Iterator[Piece]:
-        text, prefix, suffix = self.text, "", ""
-        bare = parent is None or self._is_long_way(parent, label)
-        if not bare and parent is not None:
-            prefix = parent.prefix()[:-1] + "{" + label
-            suffix = "}" * parent.depth
-        elif self.fits(text[start:end]):
+        """A string in parts: within what is around it, unless that is too much for it, or for one of its parts."""
+        if parent is not None and not self._is_long_way(parent, label):
+            prefix, suffix = parent.prefix()[:-1] + "{" + label, "}" * parent.depth
+            within = self._parts(start, end, parent, label, (prefix, suffix), bare=False)
+            if all(piece.cut != "oversize" for piece in within):
+                yield from within
+                return
+        if self.fits(self.text[start:end]):
             yield Piece(start, end, "", "", "item", parent, parent, 0, 0, label, alone=True, bare=True)
             return
-        prefix, suffix = prefix + '"', '"' + suffix
+        yield from self._parts(start, end, parent, label, ("", ""), bare=True)
+
+    def _parts(
+        self, start: int, end: int, parent: Node | None, label: str, around: tuple[str, str], *, bare: bool
+    ) -> list[Piece]:
+        prefix, suffix = around[0] + '"', '"' + around[1]
+        found = []
         for part, (low, high, cut) in enumerate(self.strings.cut(start, end, prefix, suffix)):
-            made: Cut = cut if self.fits(f"{prefix}{text[low:high]}{suffix}") else "oversize"
-            yield Piece(low, high, prefix, suffix, made, parent, parent, 0, 0, label, alone=True, bare=bare, part=part)
+            made: Cut = cut if self.fits(f"{prefix}{self.text[low:high]}{suffix}") else "oversize"
+            found.append(
+                Piece(low, high, prefix, suffix, made, parent, parent, 0, 0, label, alone=True, bare=bare, part=part)
+            )
+        return found
 
     def _is_long_way(self, parent: Node, label: str) -> bool:
         around = parent.opening + len(label) + parent.depth

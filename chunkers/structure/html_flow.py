@@ -109,8 +109,8 @@ class Flow:
                 self.breaks.append((self.size, pending))
                 self.break_pieces.append(len(self.pieces))
                 separator = "\n" + separator
-        elif pending == SPACE and self.size and self.pieces[-1][-1] not in "\n\t ":
-            separator = " "
+        elif pending and not separator and self.size and self.pieces[-1][-1] not in "\n\t ":
+            separator = " " if pending == SPACE else "\t"
         if separator:
             self.pieces.append(separator)
             self.size += len(separator)

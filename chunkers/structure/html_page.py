@@ -17,6 +17,8 @@ from chunkers.structure.html_flow import Flow, Sources
 from chunkers.structure.html_tokens import MAY_HIDE, PLAIN_TAG, TAG, attributes, decoded, is_hidden, markup_end, raw_end
 
 NOTHING: Mapping[int, int] = {}
+MOST_IN_ROW = 1000
+"""Characters of a table's cell that are put into one line, whatever paragraphs they are in."""
 
 
 class Marked(NamedTuple):
@@ -312,11 +314,12 @@ class Reader:
         )
 
     def close_cell(self) -> None:
+        """A cell of paragraphs becomes one line of its row; one of anything else stands by itself."""
         top, flow = self.elements.closing, self.flow
-        if not top.is_complex and flow.size - top.data <= _MOST_IN_ROW:
+        if not top.is_complex and flow.size - top.data <= MOST_IN_ROW:
             flow.join_lines(top.breaks + (top.breaks_before and len(flow.breaks) > top.breaks))
             flow.pending = min(flow.pending, names.SPACE)
-
-
-_MOST_IN_ROW = 1000
-"""Characters of a cell that are put into one line whatever paragraphs they are in."""
+        else:
+            flow.row(names.ROW)
+            if (row := self.elements.row) is not None:
+                row.columns = 0

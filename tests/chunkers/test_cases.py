@@ -29,6 +29,8 @@ LENGTH_FUNCTIONS: dict[str, Callable[[str], int]] = {
 }
 TYPE_STRATEGIES = {"html": "html", "json": "json", "markdown": "markdown"}
 DEVIATIONS: dict[str, str] = {
+    "ht-03": "advice: items and rows keep their lines, cells their columns, instead of one line of everything",
+    "js-12": "advice: the parts of a long string are as full as the limit allows",
     "st-06": "the printed second chunk repeats all of the first: it would start where that does, and hold it",
 }
 """Cases whose printed answer is not ours, by id, with the reason."""

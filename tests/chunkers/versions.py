@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from chunkers import KERNEL_VERSION, build, strategy_kinds
+from chunkers import KERNEL_VERSION, DocumentError, build, strategy_kinds
 
 FILE = Path(__file__).with_name("digests.json")
 CORPUS = Path(__file__).parents[2] / "examples" / "corpus"
@@ -39,6 +39,8 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "semantic-markdown": [{}, {"join_threshold": 60, "max_size": 600}],
     "pages": [{}, {"chunk_size": 300}, {"mode": "sentences"}],
     "latex": [{}, {"max_size": 300, "overlap": 60}],
+    "html": [{}, {"max_size": 120, "overlap": 30}, {"sections": [["section", "a"], [".x", "b"]], "max_size": 200}],
+    "json": [{}, {"max_size": 80, "min_size": 20}, {"max_size": 60, "ensure_ascii": True, "convert_lists": True}],
     "auto": [{"max_size": 500}],
 }
 
@@ -57,7 +59,11 @@ def digests() -> dict[str, dict[str, Any]]:
         for options in OPTIONS[name]:
             strategy = build(name, **options)
             for path, text in texts:
-                split = strategy.split(text, path=path)
+                try:
+                    split = strategy.split(text, path=path)
+                except DocumentError as error:
+                    digest.update(f"{type(error).__name__} at {error.position}".encode())
+                    continue
                 plain = [[tuple(span) for span in split.spans], [tuple(drop) for drop in split.drops], split.strategy]
                 digest.update(
                     repr([plain, split.title, split.metadata, split.notes]).encode("utf-8", "backslashreplace")

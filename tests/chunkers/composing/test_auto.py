@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chunkers import build, chunk
+from chunkers import MalformedDocument, build, chunk
 from chunkers.composing.auto import Auto
 
 
@@ -26,6 +26,10 @@ def options_for(path: str, **options: Any) -> Any:
         ("a.md.txt", None, "recursive"),
         (".md", None, "recursive"),
         ("dir.md/x", None, "recursive"),
+        ("a.html", None, "html"),
+        ("A.HTM", None, "html"),
+        (None, "text/html; charset=utf-8", "html"),
+        (None, "application/xhtml+xml", "html"),
         ("a.txt", None, "recursive"),
         ("notes [draft] #2.md", None, "markdown"),
         (None, None, "recursive"),
@@ -39,6 +43,13 @@ def options_for(path: str, **options: Any) -> Any:
 )
 def test_the_suffix_decides_then_the_media_type(path: str | None, media_type: str | None, strategy: str) -> None:
     assert build("auto").split("# a\n\nb", path=path, media_type=media_type).strategy == strategy
+
+
+def test_json_is_cut_as_json_and_what_is_none_fails() -> None:
+    assert [piece.strategy for piece in chunk('{"a":1}', path="a.json")] == ["json"]
+    assert [piece.strategy for piece in chunk("[1]", media_type="application/json")] == ["json"]
+    with pytest.raises(MalformedDocument, match="line 1 column 1"):
+        chunk("no JSON", path="a.json")
 
 
 def test_the_chosen_strategy_is_stored() -> None:

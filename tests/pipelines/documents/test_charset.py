@@ -29,7 +29,7 @@ def test_handed_case_of_western_bytes() -> None:
 
 
 def test_handed_case_of_chinese_bytes() -> None:
-    """The case prints 鎔, which is E6 46 in GBK; its bytes are E7 46, which is 鏔."""
+    """The case prints 鎔, which is E6 67 in GBK; its bytes are E7 46, which is 鏔."""
     found = decode(CASES["html-charset-gbk"]["input"].encode("latin-1"))
     assert (headings(found.text), found.encoding) == (["鏔基"], CASES["html-charset-gbk"]["right"]["encoding"])
 
