@@ -1,0 +1,67 @@
+"""`rechunk plan`: its exit codes, and what it says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pipelines.cli.main import main
+from tests.pipelines.run.direct import without_beam
+
+pytestmark = pytest.mark.usefixtures(without_beam.__name__)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.txt").write_text("One.\n\nTwo.\n")
+    (tmp_path / "docs/b.jsonl").write_text('{"id": "x", "text": "Three."}\n{broken\n')
+    file = tmp_path / "rechunk.yaml"
+    file.write_text(
+        f"name: test\nsource:\n  - path: {tmp_path}/docs\n"
+        "chunking:\n  default: {strategy: recursive, max_size: 100}\n"
+        f"output: {{path: {tmp_path}/table}}\n"
+    )
+    return file
+
+
+def test_exit_codes(config: Path) -> None:
+    assert main(["plan", str(config)]) == 0
+    assert main(["plan", str(config), "--detailed-exitcode"]) == 3
+    assert main(["run", str(config)]) == 0
+    assert main(["plan", str(config), "--detailed-exitcode"]) == 0
+    config.write_text(config.read_text() + "gates: {failed_documents: {hard: 1%}}\n")
+    assert main(["plan", str(config), "--detailed-exitcode", "--full"]) == 5
+    assert main(["plan", str(config.parent / "none.yaml")]) == 2
+
+
+def test_what_it_says_to_a_person(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["plan", str(config)])
+    said = capsys.readouterr()
+    lines = [" ".join(line.split()) for line in said.out.splitlines()]
+    assert lines == [
+        "plan",
+        "documents listed 3",
+        "chunked 2",
+        "empty 0",
+        "unchanged 0",
+        "failed 1",
+        "chunks 2",
+        "added 2",
+        "changed 0",
+        "moved 0",
+        "deleted 0",
+        "characters chunked 16",
+        "fails: malformed 1",
+    ]
+    assert f"fails: {config.parent}/docs/b.jsonl (line 2): malformed: not JSON" in said.err
+    assert said.err.endswith(f"{config.parent}/table: a run would change it\n")
+
+
+def test_what_it_says_to_a_program(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["plan", str(config), "--output", "json"])
+    said = json.loads(capsys.readouterr().out)
+    assert (said["changes"], said["chunks"]["added"], said["tokens"]) == (True, 2, None)
+    assert said["failures"]["shown"][0]["position"] == "line 2"
