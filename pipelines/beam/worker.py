@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -36,7 +37,9 @@ if __name__ == "__main__":
     # Importing Beam logs, and the first log gives the root logger a handler on stderr unless it has one.
     logging.getLogger().addHandler(logging.NullHandler())
     with signed_in():
+        gc.disable()  # nothing that an import makes is garbage
         from apache_beam.runners.worker import sdk_worker_main
 
+        gc.enable()
         with rare_collections():
             sdk_worker_main.main(sys.argv)
