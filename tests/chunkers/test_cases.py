@@ -127,15 +127,8 @@ def laws_broken_by(case: dict[str, Any]) -> list[str]:
 Reported = Callable[[str], None]
 REPORTED = {case["id"]: case for case in load("reported.json")}
 OF_OTHER_STRATEGIES = {
-    "json-over-limit": "json",
-    "json-list-not-split": "json",
-    "json-lost-keys": "json",
-    "html-parent-heading": "html",
-    "html-script-text": "html",
-    "html-nonheading-selector": "html",
     "hier-start": "parents",
-    "code-byte-offsets": "code",
-    "shrunk-document": "re-ingest",
+    "shrunk-document": "tests/pipelines/test_reconcile.py",
 }
 """Reported cases that are asserted where their strategy, or the table of a corpus, is tested."""
 
@@ -279,8 +272,67 @@ def test_unst_title_no_split() -> None:
 
 
 def test_code_lines_ignored() -> None:
-    with pytest.raises(OptionError, match="chunk_lines"):
-        build("recursive", chunk_lines=2)
+    for option, value in REPORTED["code-lines-ignored"]["options"].items():
+        for strategy in ("recursive", "code"):
+            with pytest.raises(OptionError, match=option):
+                build(strategy, **{option: value})
+
+
+def test_code_byte_offsets() -> None:
+    text = REPORTED["code-byte-offsets"]["input"]
+    found = placed(text, "code", language="python", max_size=30, overlap=0)
+    assert found == [("# 注释：你好\ndef a():", 0), ('    return "中"', 17), ("def b():\n    return 2", 33)]
+
+
+def test_html_parent_heading() -> None:
+    case = REPORTED["html-parent-heading"]
+    found = chunk(case["input"], "html", headers=[["h1", "h1"], ["h2", "h2"]])
+    assert [piece.text for piece in found] == ["Intro.", "At desk."]
+    assert [{key: piece.metadata[key] for key in ("h1", "h2") if key in piece.metadata} for piece in found] == case[
+        "right"
+    ]
+
+
+def test_html_script_text() -> None:
+    text = REPORTED["html-script-text"]["input"]
+    assert [piece.text for piece in chunk(text, "html", headers=[["h1", "h1"]])] == ["ok"]
+    assert [tuple(drop) for drop in build("html", headers=[["h1", "h1"]]).split(text).drops if drop.kind == "script"]
+
+
+def test_html_nonheading_selector() -> None:
+    text = REPORTED["html-nonheading-selector"]["input"]
+    (piece,) = chunk(text, "html", headers=[["h1", "t"], ["div", "sec"]])
+    assert (piece.text, piece.headings, piece.metadata["t"]) == ("body", ("Hi",), "Hi")
+
+
+def test_json_over_limit() -> None:
+    text = REPORTED["json-over-limit"]["input"]
+    (piece,) = chunk(text, "json", max_size=50)
+    assert (piece.text, piece.metadata["pointer"]) == ('"stock arrives on friday"', "/region/store/note")
+    assert [(piece.text, piece.metadata["base"]) for piece in chunk(text, "json", max_size=20)] == [
+        ('{"note":"stock "}', "/region/store"),
+        ('{"note":"arrives "}', "/region/store"),
+        ('{"note":"on friday"}', "/region/store"),
+    ]
+
+
+def test_json_list_not_split() -> None:
+    found = chunk(REPORTED["json-list-not-split"]["input"], "json", max_size=60, convert_lists=False)
+    assert [
+        (piece.metadata["pointer"], piece.metadata["first_item"], piece.metadata["last_item"]) for piece in found
+    ] == [
+        ("/rows", 0, 1),
+        ("/rows", 2, 3),
+    ]
+    assert [len(piece.text) for piece in found] == [48, 48]
+
+
+def test_json_lost_keys() -> None:
+    text = REPORTED["json-lost-keys"]["input"]
+    found = chunk(text, "json", max_size=60, min_size=20)
+    keys = re.findall(r'"(\w\w-\d)"', text)
+    assert [key for piece in found for key in re.findall(r'"(\w\w-\d)"', piece.text)] == keys
+    assert [piece.text for piece in found if not 20 <= len(piece.text) <= 60] == []
 
 
 def test_fast_utf8() -> None:

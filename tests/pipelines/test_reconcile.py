@@ -38,6 +38,7 @@ CASES: list[tuple[str, list[str] | None, list[str] | None, list[tuple[Any, ...]]
     ("a new document without chunks", None, [], []),
     ("longer", ["a"], ["a", "b"], [(1, "added", None, None)]),
     ("shorter", ["a", "b", "c"], ["a"], [(1, "deleted", "tail", None), (2, "deleted", "tail", None)]),
+    ("seven chunks, now four", list("abcdefg"), list("abcd"), [(n, "deleted", "tail", None) for n in (4, 5, 6)]),
     ("another text", ["a", "b"], ["a", "x"], [(1, "changed", "text", None)]),
     ("the same text in another row", ["a|1", "b|1"], ["a|2", "b|1"], [(0, "changed", "metadata", None)]),
     ("another text in another row", ["a|1"], ["b|2"], [(0, "changed", "text", None)]),
