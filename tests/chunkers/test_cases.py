@@ -31,6 +31,7 @@ TYPE_STRATEGIES = {"html": "html", "json": "json", "markdown": "markdown"}
 DEVIATIONS: dict[str, str] = {
     "ht-03": "advice: items and rows keep their lines, cells their columns, instead of one line of everything",
     "js-12": "advice: the parts of a long string are as full as the limit allows",
+    "lang-08": "advice: a package keeps its imports, and every function starts its own chunk",
     "st-06": "the printed second chunk repeats all of the first: it would start where that does, and hold it",
 }
 """Cases whose printed answer is not ours, by id, with the reason."""
