@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,8 +10,9 @@ from importlib import metadata
 from pathlib import PurePosixPath
 from typing import ClassVar
 
+from chunkers.cutting.boundary_packing import pack_along
 from chunkers.cutting.languages import CODE_ATOMS, LANGUAGES, language_of
-from chunkers.cutting.levels import TEXT_LADDER, BlankLine, Grapheme, Ladder, Level, Line, Word
+from chunkers.cutting.levels import TEXT_LADDER, BlankLine, Grapheme, Ladder, Line, Word
 from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import Overlap, Packer, Trim, pack
 from chunkers.cutting.separators import Positions
@@ -21,8 +21,9 @@ from chunkers.records import Span, Split
 from chunkers.strategies.base import Sizes, with_start_index
 from chunkers.structure.code import Source, read_code
 from chunkers.structure.grammars import GRAMMARS, NAMES, check_installed, grammar_name, grammar_of
+from chunkers.text.lines import skip_space
 
-_CLOSERS = re.compile(r"(?:[\s})\];,]|\bend\b)*\Z")
+_CLOSERS = " \t\r\n})];,"
 _MOST_CLOSERS = 256
 _TAIL: Ladder = (BlankLine(), Line(), Word(), Grapheme())
 
@@ -99,20 +100,23 @@ class Code:
 
     def _by_source(self, text: str, source: Source) -> list[Span]:
         bounds, trim, overlap = self._plan
-        levels: list[Level] = []
+        levels: list[tuple[Positions, list[int]]] = []
+        starts: list[int] = []
         for definitions, statements in source.levels:
+            starts += definitions
             if definitions:
-                levels.append(Positions.at("definition", definitions))
+                levels.append((Positions.at("definition", definitions), definitions))
             if statements:
-                levels.append(Positions.at("statement", statements))
-        starts = sorted(start for definitions, _ in source.levels for start in definitions)
+                levels.append((Positions.at("statement", statements), statements))
+        starts.sort()
 
         def floor(position: int) -> int:
-            at = bisect_right(starts, position) - 1
+            at = bisect_right(starts, skip_space(text, position, len(text))) - 1
             return starts[at] if at >= 0 else 0
 
-        limit = Limit(text, bounds)
-        spans, _ = Packer(text, len(text), (*levels, *_TAIL), limit, trim, overlap, None, floor, None).run(0)
+        ladder = (*(level for level, _ in levels), *_TAIL)
+        packer = Packer(text, len(text), ladder, Limit(text, bounds), trim, overlap, None, floor, None)
+        spans = pack_along(packer, levels, starts)
         leads = [each.lead for each in source.definitions]
         titled = []
         before = 0
@@ -127,5 +131,7 @@ class Code:
 def _content_end(text: str, start: int, end: int) -> int:
     """The end of `text[start:end]` without what only closes: brackets, `end`."""
     floor = max(start, end - _MOST_CLOSERS)
-    found = _CLOSERS.search(text, floor, end)
-    return found.start() if found and found.start() > floor else end
+    tail = text[floor:end].rstrip(_CLOSERS)
+    while tail.endswith("end") and not tail[-4:-3].isalnum():
+        tail = tail[:-3].rstrip(_CLOSERS)
+    return floor + len(tail) if tail else end

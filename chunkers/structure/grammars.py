@@ -15,134 +15,110 @@ EXTRA = "pip install 'rechunk[code]'"
 
 
 class Grammar(NamedTuple):
-    """A language's parser and the query for its definitions: `@def` the whole, `@name`, `@owner` what it belongs to.
+    """A language's parser, and by the kind of a node how the name of the definition is found that it is.
 
-    `module` is imported when a document of the language comes; `ladder` is the language's name in `recursive`.
+    `name`, `type`, `property`: in that field. `declarator`: where the chain of declarators ends. `value`: of the first
+    variable whose value is a function. `receiver`: as `name`, in the type it is a method of. `in …`: the node only
+    wraps a definition, in that field or (`in *`) in some child. `module` is imported when a document of the language
+    comes; `ladder` is the language's name in `recursive`.
     """
 
     module: str
     function: str
     ladder: str
-    definitions: str
+    definitions: Mapping[str, str]
 
 
-def _named(kinds: str, name: str = "(_)") -> str:
-    return "".join(f"({kind} name: {name} @name) @def\n" for kind in kinds.split())
+def _by(how: str, kinds: str) -> dict[str, str]:
+    return dict.fromkeys(kinds.split(), how)
 
 
-_FUNCTION_VALUE = "[(arrow_function) (function_expression) (generator_function) (class)]"
-_JAVASCRIPT = (
-    _named("function_declaration generator_function_declaration class_declaration method_definition")
-    + f"""
-    (lexical_declaration (variable_declarator name: (identifier) @name value: {_FUNCTION_VALUE})) @def
-    (variable_declaration (variable_declarator name: (identifier) @name value: {_FUNCTION_VALUE})) @def
-    (export_statement declaration: (_ name: (_) @name)) @def
-    (export_statement declaration: (lexical_declaration
-        (variable_declarator name: (identifier) @name value: {_FUNCTION_VALUE}))) @def
-    """
-)
-_TYPESCRIPT = (
-    _JAVASCRIPT
-    + _named(
-        "abstract_class_declaration interface_declaration enum_declaration type_alias_declaration internal_module"
-        " module function_signature abstract_method_signature"
-    )
-    + "(export_statement declaration: (internal_module name: (_) @name)) @def\n"
-    + f"(public_field_definition name: (_) @name value: {_FUNCTION_VALUE}) @def\n"
-)
-_C_FUNCTION = """
-    (function_definition declarator: (function_declarator declarator: (_) @name)) @def
-    (function_definition declarator: (_ declarator: (function_declarator declarator: (_) @name))) @def
-    (function_definition declarator: (_ declarator: (_ declarator: (function_declarator declarator: (_) @name)))) @def
-"""
-_CPP_FUNCTION = """
-    (function_definition declarator: (function_declarator declarator: (_) @name)) @def
-    (function_definition declarator: (_ (function_declarator declarator: (_) @name))) @def
-"""
-_C_TYPES = "".join(
-    f"({kind} name: (_) @name body: (_)) @def\n" for kind in ("struct_specifier", "union_specifier", "enum_specifier")
-)
+_JAVASCRIPT = {
+    **_by("name", "function_declaration generator_function_declaration class_declaration method_definition"),
+    **_by("value", "lexical_declaration variable_declaration"),
+    **_by("in declaration", "export_statement"),
+    **_by("property", "field_definition"),
+}
+_TYPESCRIPT = {
+    **_JAVASCRIPT,
+    **_by("name", "abstract_class_declaration interface_declaration enum_declaration type_alias_declaration"),
+    **_by("name", "internal_module module function_signature abstract_method_signature public_field_definition"),
+    **_by("in *", "expression_statement ambient_declaration"),
+}
+_C = {
+    **_by("declarator", "function_definition"),
+    **_by("name", "struct_specifier union_specifier enum_specifier preproc_function_def"),
+    **_by("in type", "type_definition"),
+}
 
 _GRAMMARS = {
     "python": Grammar(
         "tree_sitter_python",
         "language",
         "python",
-        _named("function_definition class_definition") + "(decorated_definition definition: (_ name: (_) @name)) @def",
+        _by("name", "function_definition class_definition") | _by("in definition", "decorated_definition"),
     ),
-    "javascript": Grammar(
-        "tree_sitter_javascript",
-        "language",
-        "js",
-        _JAVASCRIPT + f"(field_definition property: (_) @name value: {_FUNCTION_VALUE}) @def",
-    ),
+    "javascript": Grammar("tree_sitter_javascript", "language", "js", _JAVASCRIPT),
     "typescript": Grammar("tree_sitter_typescript", "language_typescript", "ts", _TYPESCRIPT),
     "tsx": Grammar("tree_sitter_typescript", "language_tsx", "ts", _TYPESCRIPT),
     "go": Grammar(
         "tree_sitter_go",
         "language",
         "go",
-        _named("function_declaration")
-        + """
-        (method_declaration receiver: (parameter_list (parameter_declaration type: (_) @owner)) name: (_) @name) @def
-        (type_declaration (type_spec name: (_) @name)) @def
-        """,
+        _by("name", "function_declaration type_spec")
+        | _by("receiver", "method_declaration")
+        | _by("in *", "type_declaration"),
     ),
     "java": Grammar(
         "tree_sitter_java",
         "language",
         "java",
-        _named(
+        _by(
+            "name",
             "class_declaration interface_declaration enum_declaration record_declaration annotation_type_declaration"
-            " method_declaration constructor_declaration compact_constructor_declaration"
+            " method_declaration constructor_declaration compact_constructor_declaration",
         ),
     ),
     "rust": Grammar(
         "tree_sitter_rust",
         "language",
         "rust",
-        _named(
-            "function_item function_signature_item struct_item enum_item union_item trait_item mod_item"
-            " macro_definition"
-        )
-        + "(impl_item type: (_) @name) @def",
+        _by("name", "function_item function_signature_item struct_item enum_item union_item trait_item mod_item")
+        | _by("name", "macro_definition")
+        | _by("type", "impl_item"),
     ),
-    "c": Grammar("tree_sitter_c", "language", "c", _C_FUNCTION + _C_TYPES + _named("preproc_function_def")),
+    "c": Grammar("tree_sitter_c", "language", "c", _C),
     "cpp": Grammar(
         "tree_sitter_cpp",
         "language",
         "cpp",
-        _CPP_FUNCTION
-        + _C_TYPES.replace("(union_specifier", "(class_specifier name: (_) @name body: (_)) @def\n(union_specifier")
-        + _named("preproc_function_def namespace_definition concept_definition")
-        + """
-        (template_declaration (function_definition declarator: (function_declarator declarator: (_) @name))) @def
-        (template_declaration (class_specifier name: (_) @name body: (_))) @def
-        (template_declaration (struct_specifier name: (_) @name body: (_))) @def
-        """,
+        _C
+        | _by("name", "class_specifier namespace_definition concept_definition")
+        | _by("in *", "template_declaration"),
     ),
     "csharp": Grammar(
         "tree_sitter_c_sharp",
         "language",
         "csharp",
-        _named(
+        _by(
+            "name",
             "namespace_declaration class_declaration interface_declaration struct_declaration record_declaration"
             " enum_declaration method_declaration constructor_declaration destructor_declaration property_declaration"
-            " delegate_declaration local_function_statement"
+            " delegate_declaration local_function_statement",
         ),
     ),
-    "ruby": Grammar("tree_sitter_ruby", "language", "ruby", _named("class module method singleton_method")),
+    "ruby": Grammar("tree_sitter_ruby", "language", "ruby", _by("name", "class module method singleton_method")),
     "php": Grammar(
         "tree_sitter_php",
         "language_php",
         "php",
-        _named(
+        _by(
+            "name",
             "function_definition class_declaration interface_declaration trait_declaration enum_declaration"
-            " method_declaration"
-        )
-        + "(namespace_definition name: (_) @name body: (_)) @def",
+            " method_declaration namespace_definition",
+        ),
     ),
-    "bash": Grammar("tree_sitter_bash", "language", "", _named("function_definition")),
+    "bash": Grammar("tree_sitter_bash", "language", "", _by("name", "function_definition")),
 }
 GRAMMARS: Mapping[str, Grammar] = MappingProxyType(_GRAMMARS)
 """Every language that `code` can parse."""
@@ -177,18 +153,10 @@ def check_installed(names: list[str]) -> None:
         raise MissingEngine(f"strategy 'code' needs {', '.join(missing)}, not installed here: {EXTRA}")
 
 
-class Engine(NamedTuple):
-    """A language ready to be parsed: its `tree_sitter.Language` and its compiled query."""
-
-    language: Any
-    query: Any
-
-
 @lru_cache(maxsize=len(_GRAMMARS))
-def engine(name: str) -> Engine:
-    """A language and its query; made once a process."""
+def language_of_grammar(name: str) -> Any:
+    """The `tree_sitter.Language` of a grammar; made once a process."""
     check_installed([name])
     tree_sitter: Any = importlib.import_module("tree_sitter")
     grammar = GRAMMARS[name]
-    language = tree_sitter.Language(getattr(importlib.import_module(grammar.module), grammar.function)())
-    return Engine(language, tree_sitter.Query(language, grammar.definitions))
+    return tree_sitter.Language(getattr(importlib.import_module(grammar.module), grammar.function)())

@@ -1,0 +1,62 @@
+"""The merge along boundaries that a parser found, again for the commonest case: a limit in characters, stripped ends.
+
+The cuts are those of `packing`, which decides whatever is not plain, one chunk at a time; a test holds both against
+each other.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from chunkers.budget import made
+from chunkers.cutting.packing import Packer
+from chunkers.cutting.separators import Positions
+from chunkers.records import NOTHING, Span
+from chunkers.text.lines import skip_space
+
+_new = tuple.__new__  # a third of the time of Span(…)
+
+
+def pack_along(packer: Packer, levels: Sequence[tuple[Positions, Sequence[int]]], floors: Sequence[int]) -> list[Span]:
+    """Run `packer` over its whole text. `levels` are the first of its ladder, with their offsets.
+
+    Overlap never reaches back over one of the offsets `floors`, which is what its `overlap_floor` says too.
+    """
+    most = packer.limit.characters
+    if most is None or not (packer.trim.strip and packer.trim.keep_indent) or packer.avoid or packer.context_at:
+        return packer.run(0)[0]
+    text, end, spans, repeats = packer.text, packer.end, packer.spans, packer.overlap is not None
+    position = packer.inner_start(0, 0)
+    counted = 0
+    while position < end:
+        if repeats and spans:
+            at = bisect_right(floors, skip_space(text, position, end))
+            if not at or floors[at - 1] < spans[-1][1]:
+                position = packer.next(position)
+                continue
+        high = position + most
+        if high >= end:
+            spans.append(_new(Span, (position, end, "document-end", (), "", None, 0, NOTHING, None)))
+            break
+        reach = skip_space(text, high, end) if text[high].isspace() else high
+        rung, start = _last(levels, position, reach)
+        stop = position + len(text[position:start].rstrip())
+        if not position < stop <= high or not "!" <= text[stop - 1] <= "~" or text[start] > "~":
+            position = packer.next(position)
+            continue
+        spans.append(_new(Span, (position, stop, levels[rung][0].cut, (), "", None, 0, NOTHING, None)))
+        counted += 1
+        packer.rung = rung
+        position = start if "!" <= text[start] <= "~" else packer.inner_start(start, stop)
+    made(counted, len(text))
+    return spans
+
+
+def _last(levels: Sequence[tuple[Positions, Sequence[int]]], position: int, reach: int) -> tuple[int, int]:
+    """The first level with an offset in `position < offset <= reach`, and the last one there; (0, position) if none."""
+    for rung, (_, offsets) in enumerate(levels):
+        at = bisect_right(offsets, reach) - 1
+        if at >= 0 and offsets[at] > position:
+            return rung, offsets[at]
+    return 0, position
