@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -108,13 +108,13 @@ class Custom:
         return found
 
     @property
-    def code(self) -> str:
+    def depends_on(self) -> Mapping[str, str]:
         """A digest of the source file that the function is in: its chunks change when that does."""
         try:
             source = inspect.getsource(inspect.getmodule(self._chunker) or self._chunker)
         except (OSError, TypeError):
-            return ""
-        return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+            return {}
+        return {"chunker": hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()}
 
 
 def _located(text: str, pieces: Sequence[str]) -> Iterator[Span]:

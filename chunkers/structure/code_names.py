@@ -27,7 +27,7 @@ class Names:
         self._given.add(found.start_byte)
         name = _text(found, data)
         if self.kinds.get(node.type) == "receiver" and (owner := _receiver(node)) is not None:
-            name = f"{_text(owner, data).lstrip('*')}.{name}"
+            name = f"{_GENERIC.sub('', _text(owner, data)).lstrip('*')}.{name}"
         return name
 
     def _name_node(self, node: Any) -> Any:

@@ -206,9 +206,11 @@ class _Layout(HTMLParser):
         self.reference(f"&#{name}")
 
     def reference(self, raw: str) -> None:
-        if self.dropping is not None:
-            return
         start = self.at
+        if self.dropping is not None:
+            if self.dropping[0] == "title":
+                self.titles.append(html.unescape(f"{raw};"))
+            return
         width = len(raw) + (self.source[start + len(raw) : start + len(raw) + 1] == ";")
         text = html.unescape(self.source[start : start + width])
         if text.isspace():

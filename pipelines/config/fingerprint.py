@@ -66,8 +66,8 @@ def describe(value: Any) -> Any:
     if hasattr(value, "version") and hasattr(value, "name") and hasattr(value, "options"):
         choices = getattr(value, "choices", {})  # what `auto` may hand a document to
         described = {"name": value.name, "version": value.version, "options": describe(value.options)}
-        if code := getattr(value, "code", ""):  # of a function of the user's
-            described["code"] = code
+        if outside := getattr(value, "depends_on", {}):  # a function of the user's, a parser
+            described["depends_on"] = describe(outside)
         return described | {"choices": describe(choices)} if choices else described
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: describe(getattr(value, field.name)) for field in fields(value)}

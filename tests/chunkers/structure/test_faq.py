@@ -1,0 +1,126 @@
+"""Questions: what marks one, what answers it, and what only looks like it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+
+from chunkers.structure.faq import is_faq, read_faq
+from chunkers.structure.faq_page import is_page, read_page
+
+CASES = [
+    case
+    for case in json.loads((Path(__file__).parents[2] / "cases" / "structure.json").read_text("utf-8"))
+    if case["kind"] == "faq"
+]
+
+
+def pairs(text: str) -> list[list[str]]:
+    if is_page(text, None, None):
+        page = read_page(text)
+        text, faq = page.text, page.faq
+    else:
+        faq = read_faq(text)
+    return [[pair.question, faq.answer_of(text, pair)] for pair in faq.pairs]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_structure_case(case: dict[str, Any]) -> None:
+    assert pairs(case["input"]) == case["right"]["pairs"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Q. How?\nA. So.\n\nQ. Why?\nA. Thus.", [["How?", "A. So."], ["Why?", "A. Thus."]]),
+        ("Question 1: How?\nAnswer 1: So.", [["How?", "So."]]),
+        ("**Q:** How?\n\n**A:** So.", [["How?", "So."]]),
+        ("## Q1: How?\n\nSo.\n\n### more\n\nx\n\n## Other\n\ny", [["How?", "So.\n\n### more\n\nx"]]),
+        ("【問】可以嗎？\n【答】可以。", [["可以嗎？", "可以。"]]),
+        ("可以退貨嗎？\n答：可以。\n多久？\n答：七天。", [["可以退貨嗎？", "可以。"], ["多久？", "七天。"]]),
+        ("Q: no answer\n\nQ: How?\nA: So.", [["How?", "So."]]),
+        ("A: alone\nB: too", []),
+        ("Q1 2024 results were fine.\nQ2 2024 too.", []),
+        ("```\nQ: in code?\nA: yes\n```\n\ntext", []),
+        (
+            "<details>\n<summary>Why <b>x</b>?</summary>\n\nBecause.\n</details>\n",
+            [["Why x?", "Because."]],
+        ),
+        ("질문: 왜?\n답변: 그래서.", [["왜?", "그래서."]]),
+    ],
+)
+def test_pairs(text: str, found: list[list[str]]) -> None:
+    assert pairs(text) == found
+
+
+def test_headings_above_are_the_path_and_go_with_the_first_pair() -> None:
+    text = "# FAQ\n\nIntro.\n\n## Billing\n\nQ: How?\nA: So.\n\nQ: b?\nA: c\n"
+    faq = read_faq(text)
+    assert [(text[unit.start : unit.end].strip(), unit.path) for unit in faq.units] == [
+        ("# FAQ\n\nIntro.", ("FAQ",)),
+        ("## Billing\n\nQ: How?\nA: So.", ("FAQ", "Billing")),
+        ("Q: b?\nA: c", ("FAQ", "Billing")),
+    ]
+    assert faq.title == "FAQ"
+
+
+@pytest.mark.parametrize(
+    ("text", "certain"),
+    [
+        ("Q: How?\nA: So.\n\nQ: Why?\nA: Thus.", True),
+        ("Q: How?\nA: So.\n", False),
+        ("# F\n\n## a?\n\nx\n\n## b?\n\ny\n\n## c\n\nz\n", True),
+        ("# F\n\n## a?\n\nx\n\n## b\n\ny\n\n## c\n\nz\n", False),
+        ("# F\n\n## a?\n\nx\n\n## b?\n\ny\n", False),
+        ("A. one\nA. two\n\n**A. three**\n", False),
+        ("Q: How?\nA: So.\n\nQ: Why?\nA: Thus.\n\n# Manual\n\n" + "Much more text. " * 40, False),
+        ("plain text", False),
+    ],
+)
+def test_evidence_is_two_pairs_or_three_headings_that_ask(text: str, certain: bool) -> None:
+    assert is_faq(text) is certain
+
+
+PAGE = """<!DOCTYPE html><html><head><title>T &amp; x</title><style>a{}</style>
+<script type="application/ld+json">{"@graph":[{"@type":"FAQPage","mainEntity":{"@type":"Question","name":"Only here?",
+"acceptedAnswer":{"@type":"Answer","text":"<p>Yes,<br>really.</p>"}}}]}</script></head>
+<body><nav>menu</nav><h1>FAQ</h1><p>Hi &lt;you&gt; there.<h2>How?</h2><p>So.<h2>Why&#63;</h2><ul><li>a<li>b</ul>
+<dl><dt>What?<dd>That.</dl><details><summary>Q <b>x</b>?</summary>An <i>answer</i>.</details><p hidden>no</p><p>after
+"""
+
+
+def test_a_page_is_read_with_the_way_back_to_its_source() -> None:
+    page = read_page(PAGE)
+    assert pairs(PAGE) == [
+        ["Only here?", "Yes,\nreally."],
+        ["How?", "So."],
+        ["Why?", "a\nb\n\nWhat?\nThat."],
+        ["Q x?", "An answer."],
+    ]
+    assert sorted({drop.kind for drop in page.drops}) == ["hidden", "navigation", "style", "title"]
+    assert page.faq.title == "T & x"
+    for word in re.finditer(r"\S+", page.text):
+        start, end = page.source_of(word.start(), word.end())
+        if word.start() > page.text.index("FAQ"):
+            assert BeautifulSoup(PAGE[start:end], "html.parser").get_text() == word[0]
+
+
+def test_data_that_the_page_shows_as_well_is_not_laid_out_again() -> None:
+    data = '{"@type":"FAQPage","mainEntity":[{"@type":"Question","name":"How?","acceptedAnswer":{"text":"So."}}]}'
+    source = f'<html><script type="application/ld+json">{data}</script><h2>How?</h2><p>So.</p>'
+    assert read_page(source).text == "How?\n\nSo."
+    assert [drop.kind for drop in read_page(source).drops] == ["script"]
+
+
+def test_every_visible_word_is_laid_out_once() -> None:
+    page = read_page(PAGE)
+    soup = BeautifulSoup(PAGE, "html.parser")
+    for hidden in soup.select("script, style, nav, title, [hidden]"):
+        hidden.decompose()
+    text = page.text[page.text.index("FAQ") :]
+    assert re.sub(r"\s", "", text) == re.sub(r"\s", "", soup.get_text())

@@ -1,0 +1,136 @@
+"""Laws: what is an article, what only refers to one, and what an article is made of."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chunkers.structure.legal import Article, is_law, read_law
+from chunkers.structure.legal_pieces import pieces_of
+from chunkers.structure.numerals import number_of
+
+CASES = [
+    case
+    for case in json.loads((Path(__file__).parents[2] / "cases" / "structure.json").read_text("utf-8"))
+    if case["kind"] == "legal"
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_structure_case(case: dict[str, Any]) -> None:
+    text, right = case["input"], case["right"]
+    articles = [article for article in read_law(text).articles if not (article.is_range and not article.number)]
+    made: dict[str, Any] = {
+        "articles": [
+            [article.label, article.title]
+            if article.label.startswith("§")
+            else [article.line, article.number, article.title][: 2 + bool(article.title)]
+            for article in articles
+        ],
+        "path": [[*article.path, article.label] for article in articles],
+    }
+    for kind, depths in (("paragraphs", {0}), ("items", {1, 2, 3})):
+        made[kind] = {
+            article.number: [
+                piece.mark for piece in pieces_of(text, article.line, article.end) if piece.depth in depths
+            ]
+            for article in articles
+            if article.number in right.get(kind, ())
+        }
+    assert {key: made[key] for key in right} == right
+
+
+def labels(text: str) -> list[tuple[str, str, str]]:
+    return [(article.label, article.number, article.title) for article in read_law(text).articles]
+
+
+@pytest.mark.parametrize(
+    ("line", "article"),
+    [
+        ("第一百二十三条　", ("第一百二十三条", "123", "")),
+        ("第 12 條", ("第 12 條", "12", "")),
+        ("第１２条（定義）　本法", ("第１２条", "12", "（定義）")),
+        ("**第三条** 本法", ("第三条", "3", "")),
+        ("### 第四条 定义", ("第四条", "4", "定义")),
+        ("제3조의2(목적) 이 법은", ("제3조의2", "3-2", "(목적)")),
+        ("Article 5 Definitions\n\nIn this Act", ("Article 5", "5", "Definitions")),
+        ("Art. 12bis. Le texte", ("Art. 12bis", "12bis", "")),
+        ("Section 4.2 Payment\nThe buyer", ("Section 4.2", "4.2", "Payment")),
+        ("§ 312a. Scope", ("§ 312a", "312a", "")),
+    ],
+)
+def test_article_lines(line: str, article: tuple[str, str, str]) -> None:
+    assert labels(line) == [article]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "第三条的规定适用",
+        "第二條第一項之規定",
+        "第三条、第四条",
+        "see Article 5 of the Treaty",
+        "Article 5 of the Treaty applies",
+        "Section 3 of this Act, text",
+        "§ 5 Abs. 2 gilt entsprechend für den Fall,\ndass",
+        "gemäß\n§ 5 Absatz 2",
+    ],
+)
+def test_references_are_no_articles(line: str) -> None:
+    assert labels(line) == []
+
+
+def test_divisions_nest_and_a_table_of_contents_opens_none() -> None:
+    text = "某法\n第一章 总则\n第二章 罚则\n\n第一章 总则\n第一节 一般\n第一条 甲。\n第二节 特别\n第二条 乙。\n第二章 罚则\n第三条 丙。\n"
+    law = read_law(text)
+    assert [(article.path, article.number) for article in law.articles] == [
+        (("第一章 总则", "第一节 一般"), "1"),
+        (("第一章 总则", "第二节 特别"), "2"),
+        (("第二章 罚则",), "3"),
+    ]
+    assert [isinstance(unit, Article) for unit in law.units].count(False) == 2
+    assert law.units[0].start == 0
+    assert [one.end for one in law.units[:-1]] == [other.start for other in law.units[1:]]
+    assert law.units[-1].end == len(text)
+
+
+def test_numbered_clauses_are_articles_where_there_are_no_others() -> None:
+    assert labels("Agreement\n\n1. Term. One year.\n2. Price. Ten.\n4. No.\n") == [("1", "1", ""), ("2", "2", "")]
+    assert labels("合約\n一、期間一年。\n二、價金十元。\n") == [("一", "1", ""), ("二", "2", "")]
+
+
+@pytest.mark.parametrize(
+    ("text", "certain"),
+    [
+        ("第一條\n甲。\n第二條\n乙。\n第三條\n丙。\n", True),
+        ("第一條\n甲。\n第二條\n乙。\n", False),
+        ("第一條\n甲。\n第七條\n乙。\n第三條\n丙。\n第十條\n丁。", False),
+        ("第一条　甲。\n第二条　乙。\n第三条　丙。\n附　則\n第一条　丁。\n第二条　戊。", True),
+        ("Section 1 Install\n\nSection 2 Use\n\nSection 3 Remove\n", False),
+        ("Article 1\nThe parties shall.\nArticle 2\nNo one shall.\nArticle 3\nEach party shall.\n", True),
+        ("# Guide\n\ntext\n", False),
+    ],
+)
+def test_evidence_is_three_articles_in_a_row(text: str, certain: bool) -> None:
+    assert is_law(text) is certain
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("八十四", 84),
+        ("十", 10),
+        ("一百零五", 105),
+        ("二〇二六", 2026),
+        ("１２", 12),
+        ("千二百", 1200),
+        ("XIV", 14),
+        ("x", 10),
+    ]
+    + [("", None), ("abc", None), ("IIX", None)],
+)
+def test_numerals(text: str, value: int | None) -> None:
+    assert number_of(text) == value
