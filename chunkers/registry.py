@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from chunkers.errors import InertOption, InvalidOption, OptionError, UnknownOption, UnknownStrategy
+from chunkers.errors import InertOption, InvalidOption, OptionError, UnknownOption, UnknownStrategy, nearest
 from chunkers.strategies.base import Strategy
 from chunkers.strategies.character import Character
 from chunkers.strategies.code import Code
@@ -69,7 +69,7 @@ def make(name: str, options: Mapping[str, Any], others: Iterable[type[Any]] = ()
         if option in known:
             continue
         if any(option in option_names(other) for other in kinds.values()):
-            raise InertOption(option, name, f"{name} reads {', '.join(known)}")
+            raise InertOption(option, name, f"{name} reads {', '.join(known)}{nearest(option, known)}")
         raise UnknownOption(option, name, known)
     try:
         strategy: Strategy = kind(kind.Options(**options))

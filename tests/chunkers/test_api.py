@@ -89,7 +89,9 @@ def test_a_text_that_is_no_str_is_refused(text: object) -> None:
 
 
 def test_every_strategy_can_be_built_by_its_name() -> None:
-    assert {name: build(name).name for name in strategy_kinds()} == {name: name for name in strategy_kinds()}
+    needed = {"sentence": {"max_size": 100}, "custom": {"chunker": "json:dumps"}}
+    names = {name: build(name, **needed.get(name, {})).name for name in strategy_kinds()}
+    assert names == {name: name for name in strategy_kinds()}
 
 
 @every_strategy

@@ -118,8 +118,6 @@ def test_options_that_would_do_nothing(strategy: str, options: dict[str, Any], n
     ("name", "hint"),
     [
         ("max_sise", "max_size"),
-        ("chunk_size", "max_size"),
-        ("chunk_overlap", "overlap"),
         ("size", "max_size"),
         ("qqq", ""),
     ],
@@ -131,6 +129,15 @@ def test_unknown_options_are_refused_with_the_nearest_name(name: str, hint: str)
         f"unknown option {name!r} for strategy 'fixed'{shown}; options: {', '.join(sorted(SIZED.split(', ')))}"
     )
     assert type(error) is UnknownOption
+
+
+@pytest.mark.parametrize(("name", "hint"), [("chunk_size", "max_size"), ("chunk_overlap", "overlap")])
+def test_an_option_of_another_strategy_is_refused_with_the_nearest_name(name: str, hint: str) -> None:
+    error = refused("fixed", **{name: 1})
+    assert str(error) == (
+        f"option {name!r} does nothing in strategy 'fixed': fixed reads {SIZED} (did you mean {hint!r}?); remove it"
+    )
+    assert type(error) is InertOption
 
 
 @pytest.mark.parametrize(
