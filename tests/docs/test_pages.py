@@ -14,6 +14,7 @@ import pytest
 import chunkers
 from chunkers.composing import auto
 from pipelines.table import schemas
+from tests.docs import matrix
 from tests.docs.pages import ROOT, anchors, links, pages, tables
 
 
@@ -58,7 +59,9 @@ def _type_name(type_: object) -> str:
 def test_strategies_page_lists_every_option_with_its_default(name: str) -> None:
     shown = {option: default for option, default, *_ in tables(ROOT / "docs/strategies.md").get(name, [])}
     shared = {option: default for option, default, *_ in tables(ROOT / "docs/strategies.md")["Options for sizes"]}
-    options = {field.name: _default(field) for field in dataclasses.fields(chunkers.strategy_kinds()[name].Options)}
+    options = {
+        field.name: matrix.default_of(field) for field in dataclasses.fields(chunkers.strategy_kinds()[name].Options)
+    }
     own = {option: default for option, default in options.items() if shared.get(option) != default}
     assert shown == own
 
@@ -72,12 +75,31 @@ def test_strategies_page_says_what_auto_chooses() -> None:
     assert shown == {suffix: strategy for suffix, strategy in chosen.items() if strategy != "recursive"}
 
 
-def _default(field: dataclasses.Field[object]) -> str:
-    value = field.default
-    if value is dataclasses.MISSING:
-        assert field.default_factory is not dataclasses.MISSING
-        value = field.default_factory()
-    return {None: "null", True: "true", False: "false"}.get(value, str(value)) if not isinstance(value, dict) else "{}"
+def test_strategies_page_shows_which_strategy_reads_which_option() -> None:
+    assert matrix.shown() == matrix.matrix(), "python -m tests.docs.matrix puts it right"
+
+
+NAMES_ELSEWHERE = [
+    *("strategy", "maxSize", "overlap", "lengthFunction", "separatorPosition", "addStartIndex", "stripWhitespace"),
+    *("extract", "separator", "separators", "isSeparatorRegex", "language", "minSize", "targetSize", "sentenceEnders"),
+    *("fallbackToWords", "fallbackToCharacters", "headers", "sections", "returnEachLine", "stripHeaders"),
+    *("joinThreshold", "encodingName", "modelName", "allowedSpecial", "disallowedSpecial", "ensureAscii"),
+    *("convertLists", "chunk_size", "chunk_overlap", "mode", "markdown_header_depth", "chunker", "parentId"),
+    *("seps", "size"),
+]
+
+
+def test_strategies_page_translates_every_name_to_one_that_exists() -> None:
+    rows = tables(ROOT / "docs/strategies.md")["Names used elsewhere"]
+    kinds = chunkers.strategy_kinds()
+    options = {field.name for kind in kinds.values() for field in dataclasses.fields(kind.Options)}
+    ours = {*options, *kinds, *schemas.schema_of("chunks").names}
+    assert [name for name, *_ in rows if " " not in name] == NAMES_ELSEWHERE
+    for name, here, _ in rows:
+        snake = re.sub(r"([A-Z])", lambda capital: f"_{capital[1].lower()}", name)
+        assert here in ours or here == "—", name
+        assert here == snake or snake not in options, name
+        assert here != "—" or not ours & set(re.findall(r"\w+", name)), f"{name} exists by now"
 
 
 def test_help_of_make_lists_every_target() -> None:
