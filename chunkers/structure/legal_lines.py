@@ -11,9 +11,10 @@ from typing import Literal, NamedTuple
 
 from chunkers.structure.numerals import NUMBER, number_of
 
-Kind = Literal["division", "article", "section", "paragraph-sign", "range", "supplement", "caption"]
+Kind = Literal["division", "article", "section", "paragraph-sign", "bare-sign", "range", "supplement", "caption"]
 
 _MOST_TITLE = 100
+_LEAST_BARE = 3
 
 # What may stand before a mark in Markdown, and that it is a heading or bold.
 _LEAD = r"(?P<lead>[ \t\u3000]{0,12}(?P<hash>\#{1,6}[ \t]+)?(?P<bold>\*\*|__)?)"
@@ -93,7 +94,21 @@ def marked_lines(text: str) -> list[Line]:
         line = _judge(text, match)
         if line is not None:
             found.append(line)
-    return found
+    return _counted(found)
+
+
+def _counted(lines: list[Line]) -> list[Line]:
+    """`lines` with those bare § that begin paragraphs and count up from 1, one by one, and no other bare ones."""
+    bare = [line for line in lines if line.kind == "bare-sign"]
+    if not bare:
+        return lines
+    chain = [line for due, line in enumerate(bare, 1) if line.number == str(due)]
+    is_chain = len(chain) == len(bare) >= _LEAST_BARE
+    return [
+        line._replace(kind="paragraph-sign") if line.kind == "bare-sign" else line
+        for line in lines
+        if line.kind != "bare-sign" or is_chain
+    ]
 
 
 def _judge(text: str, match: re.Match[str]) -> Line | None:
@@ -117,7 +132,9 @@ def _judge(text: str, match: re.Match[str]) -> Line | None:
     if match["section"]:
         return line("section", _plain(match["secno"]))
     if match["sign"]:
-        return line("paragraph-sign", match["signno"]) if _is_sign(text, match, hashes, end) else None
+        if _is_sign(text, match, hashes, end):
+            return line("paragraph-sign", match["signno"])
+        return line("bare-sign", match["signno"]) if _is_apart(text, match.start()) else None
     if match["range"]:
         return line("range")
     if match["supplement"]:
@@ -154,9 +171,14 @@ def _is_sign(text: str, match: re.Match[str], hashes: int, end: int) -> bool:
     rest = text[match.end() : end].strip()
     if rest.startswith((".", ":")):
         return not rest[1:].strip() or rest[1:].strip()[0].isupper()
-    above = text.rfind("\n", 0, max(match.start() - 1, 0)) + 1
-    if match.start() and text[above : match.start()].strip():
+    if not _is_apart(text, match.start()):
         return False
     below = text.find("\n", end + 1)
     stands_alone = not text[end + 1 : len(text) if below < 0 else below].strip()
     return len(rest) <= _MOST_TITLE and not rest.endswith((".", ";", ",", ":")) and (stands_alone or not rest)
+
+
+def _is_apart(text: str, start: int) -> bool:
+    """Whether the line above the one at `start` is blank, or there is none."""
+    above = text.rfind("\n", 0, max(start - 1, 0)) + 1
+    return not text[above:start].strip()

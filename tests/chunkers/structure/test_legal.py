@@ -83,6 +83,12 @@ def test_references_are_no_articles(line: str) -> None:
     assert labels(line) == []
 
 
+def test_bare_signs_that_count_up_are_articles() -> None:
+    text = "NDA\n\n§ 1 Secret is what is marked.\n\n§ 2 See § 1, or\n§ 1 of the other.\n\n§ 3 Nothing else.\n"
+    assert labels(text) == [("§ 1", "1", ""), ("§ 2", "2", ""), ("§ 3", "3", "")]
+    assert labels("Some text.\n\n§ 5 gilt.\n\n§ 7 gilt auch.\n\n§ 9 nicht.\n") == []
+
+
 def test_divisions_nest_and_a_table_of_contents_opens_none() -> None:
     text = "某法\n第一章 总则\n第二章 罚则\n\n第一章 总则\n第一节 一般\n第一条 甲。\n第二节 特别\n第二条 乙。\n第二章 罚则\n第三条 丙。\n"
     law = read_law(text)
