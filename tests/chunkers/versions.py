@@ -24,6 +24,10 @@ HOSTILE = [
     "早上下雨了。中午放晴。" * 60,
     "a\r\n\r\nb\r\n" * 200,
     "x \ud800 y " * 50,
+    "第一章　總則\r\n第一條　本法依憲法制定。\n第二條之一\n（甲）略。\n２　前項。\nSection 3. Not one.\n" * 20,
+    "Q: Why?\nA: So.\n\n**Q2. 問？**\n答：是。\n\n# Ask?\n\n<details><summary>How</summary>Thus.</details>\n" * 20,
+    "@a\ndef f():\n    return '中'\n\n\nclass A:\n    # b\n    def g(self): ...\n\nx = [\n" * 20,
+    '{"a": [1.0, {"b/c": "é\\ud83d\\ude00"}, [], "x"], "": null} ',
 ]
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "recursive": [
@@ -41,7 +45,11 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "latex": [{}, {"max_size": 300, "overlap": 60}],
     "html": [{}, {"max_size": 120, "overlap": 30}, {"sections": [["section", "a"], [".x", "b"]], "max_size": 200}],
     "json": [{}, {"max_size": 80, "min_size": 20}, {"max_size": 60, "ensure_ascii": True, "convert_lists": True}],
-    "auto": [{"max_size": 500}],
+    "legal": [{}, {"max_size": 120, "overlap": 30}],
+    "faq": [{}, {"max_size": 120, "overlap": 30}],
+    "code": [{}, {"max_size": 200, "overlap": 40}, {"language": "python", "max_size": 120}],
+    "custom": [{"chunker": "tests.chunkers.strategies.chunker_samples:paragraphs", "add_start_index": True}],
+    "auto": [{"max_size": 500}, {"max_size": 500, "detect": True}],
 }
 
 
