@@ -23,7 +23,8 @@ _KOREAN = r"\d{1,5}"
 _BRACKET = r"[（(【〔［\[「『]"
 _END = rf"(?=[ \t]*(?:\n|\Z)|[ \t\u3000]|{_BRACKET}|\*\*|__)"
 _ROMAN = r"[IVXLCivxlc]{1,8}"
-_CODE = rf"(?:\d{{1,5}}(?:[ \t]?(?:bis|ter|quater|quinquies)\b|[A-Za-z]{{0,2}})(?:[-–.]\d{{1,4}}[A-Za-z]?)*(?:er|º|°|ª)?|{_ROMAN})"
+_INSERTED_LATIN = r"(?:[ \t]?(?:bis|ter|quater|quinquies)\b|[A-Za-z]{0,2})"
+_CODE = rf"(?:\d{{1,5}}{_INSERTED_LATIN}(?:[-–.]\d{{1,4}}[A-Za-z]?)*(?:er|º|°|ª)?|{_ROMAN})"
 # Behind a number in letters: the line ends, or a stop or dash, or a title in capitals. What is small is running text.
 _TITLED = (
     r"(?=[ \t]*(?:\n|\Z)|[.:)](?=[ \t\n]|\Z)"
