@@ -117,6 +117,7 @@ def _settlement(ledger: Ledger, assembled: Assembled) -> Settlement:
     return Settlement(
         ids=decided["id"].combine_chunks(),
         containers=pc.unique(decided.filter(containers)["uri"]),
-        stays=pa.array(sorted(assembled.stays), pa.string()),
+        documents_stay=pa.array(sorted(assembled.documents_stay), pa.string()),
+        containers_stay=pa.array(sorted(assembled.containers_stay), pa.string()),
         duplicates=load_duplicates(ledger.store, ledger.job.run_id),
     )

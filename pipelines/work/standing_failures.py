@@ -18,15 +18,21 @@ from pipelines.table.snapshot import load
 class Settlement:
     """Which failures of the last commit this run has an answer to.
 
-    `ids` are the files, `containers` the addresses of containers that were read or vanish. `stays` are ids of documents
-    and addresses of containers that were put back as they were: what is said of them stands. `duplicates`
+    `ids` are the files, `containers` the addresses of containers that were read or vanish. `documents_stay` (`marks_of`
+    each) and `containers_stay` (addresses) were put back as they were: what is said of them stands. `duplicates`
     (planning.DUPLICATES) are the objects whose id another object has, found anew by every plan.
     """
 
     ids: pa.Array
     containers: pa.Array
-    stays: pa.Array
+    documents_stay: pa.Array
+    containers_stay: pa.Array
     duplicates: pa.Table
+
+
+def marks_of(rows: pa.Table) -> pa.ChunkedArray:
+    """A document of one object, by `id` and `uri`: objects may fight over an id."""
+    return pc.binary_join_element_wise(rows["id"], rows["uri"], "\0")
 
 
 def last_failures(store: Store, version: int | None) -> pa.Table:
@@ -42,7 +48,8 @@ def next_failures(old: pa.Table, found: Sequence[pa.Table], settlement: Settleme
     """
     of_object = pc.and_(pc.is_null(old["position"]), pc.equal(old["stage"], "id"))
     tried = pc.or_(pc.is_in(old["id"], value_set=settlement.ids), pc.is_in(old["uri"], value_set=settlement.containers))
-    stays = pc.or_(pc.is_in(old["id"], value_set=settlement.stays), pc.is_in(old["uri"], value_set=settlement.stays))
+    of_document = pc.is_in(marks_of(old), value_set=settlement.documents_stay)
+    stays = pc.or_(of_document, pc.is_in(old["uri"], value_set=settlement.containers_stay))
     stands = pc.and_(pc.invert(of_object), pc.or_(pc.invert(tried), stays))
     return _concat([old.filter(stands), *found, _duplicate_rows(settlement.duplicates)])
 

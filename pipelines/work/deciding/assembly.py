@@ -22,6 +22,7 @@ from pipelines.work.deciding.places import Places
 from pipelines.work.deciding.positions import Positions, replaced, union, without, without_lost
 from pipelines.work.old_rows import OldShards, same_rows
 from pipelines.work.results import TaskResult
+from pipelines.work.standing_failures import marks_of
 
 _HASHES = ["id", "chunk_hashes"]
 
@@ -33,7 +34,8 @@ INHERITED = ("encoding", "confidence", "hash", "strategy", "chunk_count", "chunk
 class Assembled:
     """The shards of the next snapshot, files named where they lie now, and what is different from the last one.
 
-    `stays` are ids and addresses among `watched` whose old documents were put back: what is known of them stands.
+    `documents_stay` (standing_failures.marks_of) are documents among those `watched`, `containers_stay` addresses of
+    containers, that were put back: what is known of them stands.
     """
 
     shards: list[Shard] = field(default_factory=list)
@@ -41,7 +43,8 @@ class Assembled:
     by_change: Counter[str] = field(default_factory=Counter)
     by_reason: Counter[str] = field(default_factory=Counter)
     states_changed: int = 0
-    stays: set[str] = field(default_factory=set)
+    documents_stay: set[str] = field(default_factory=set)
+    containers_stay: set[str] = field(default_factory=set)
 
     def add(self, changes: Changes) -> None:
         """Count some more changes."""
@@ -168,7 +171,7 @@ class Assembly:
         differing = states_changed(old.states, final)
         self._found.states_changed += differing
         kept = pa.concat_arrays([kept, *put_back["id"].chunks])
-        self._note_stays(before, mine, kept)
+        self._note_stays(old.states, mine, kept)
         if reusable is not None and not differing:
             shard = replace(shard, documents=reusable.documents)
         elif final is not written:
@@ -240,10 +243,12 @@ class Assembly:
         """Remember whose failures stand: documents that stay, and containers that should have vanished and stay."""
         if not len(kept):
             return
-        self._found.stays.update(kept.filter(pc.is_in(kept, value_set=self._watched)).to_pylist())
-        containers = before.filter(pc.and_(pc.equal(before["kind"], CONTAINER), pc.is_in(before["id"], value_set=kept)))
+        stays = before.filter(pc.is_in(before["id"], value_set=kept))
+        watched = stays.filter(pc.is_in(stays["id"], value_set=self._watched))
+        self._found.documents_stay.update(marks_of(watched).to_pylist())
+        containers = stays.filter(pc.equal(stays["kind"], CONTAINER))
         unlisted = pc.invert(pc.is_in(containers["id"], value_set=mine["id"].combine_chunks()))
-        self._found.stays.update(containers.filter(unlisted)["uri"].to_pylist())
+        self._found.containers_stay.update(containers.filter(unlisted)["uri"].to_pylist())
 
     def _chunks(
         self,
