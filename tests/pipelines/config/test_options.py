@@ -37,6 +37,12 @@ CASES = [
     ("  default:\n    strategy: recursive\n    max_tokens: 100\n    encoding_name: gpt3\n",
      ("c.yaml:8: chunking.default.encoding_name is 'gpt3'; encoding_name must be one of cl100k_base, o200k_base, p50k_base, "
      "r50k_base, gpt2")),
+    ("  default:\n    strategy: custom\n    chunker: no.module:f\n",
+     ("c.yaml:7: chunking.default.chunker is 'no.module:f'; chunker must be the import path of a function (No module named "
+     "'no')")),
+    ("  default:\n    strategy: custom\n    chunker: tests.chunkers.strategies.chunker_samples:later\n",
+     ("c.yaml:7: chunking.default.chunker is 'tests.chunkers.strategies.chunker_samples:later'; chunker must be a function that "
+     "is not async")),
 ]  # fmt: skip
 
 
