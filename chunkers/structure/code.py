@@ -177,6 +177,8 @@ class _Reader:
         kinds = self.names.kinds
         lead, behind = -1, -1  # of comments and attributes right above what comes next
         was_definition = False
+        own = -1 if node.type in _ROOTS else int(at(node.start_byte))  # where it starts, its parent has said
+        is_first = is_body and node.type not in _ROOTS  # the first statement stays with what its body belongs to
         for child in node.children:
             start, end = int(at(child.start_byte)), int(at(child.end_byte))
             if end - start > most:
@@ -196,7 +198,8 @@ class _Reader:
                 if begins_line:
                     if lead < 0:
                         lead = first
-                        (definitions if was_definition else statements).add(first)
+                        if start > own:
+                            (definitions if was_definition else statements).add(first)
                     behind = end - (text[end - 1] == "\n")
                 continue
             name = self.names.of(child, self.data) if kind in kinds else None
@@ -205,7 +208,7 @@ class _Reader:
                 if lead >= 0:
                     statements.discard(lead)
                 definitions.add(first if lead < 0 else lead)
-            elif lead < 0 and (begins_line or is_body):
+            elif lead < 0 and (begins_line or is_body) and start > own and not (is_first or kind.endswith(_BODIES)):
                 (definitions if was_definition else statements).add(first)
-            lead, was_definition = -1, name is not None
+            lead, was_definition, is_first = -1, name is not None, False
         return large

@@ -45,7 +45,7 @@ def test_definitions_are_whole_with_what_belongs_to_them_and_their_path() -> Non
 
 
 def test_a_definition_that_is_alone_in_its_chunk_is_its_path() -> None:
-    assert [headings for _, _, headings in pieces(TEXT, language="python", max_size=72)] == [
+    assert [headings for _, _, headings in pieces(TEXT, language="python", max_size=70)] == [
         (),
         ("first",),
         ("Second",),
