@@ -216,6 +216,7 @@ def assemble(text: str, headings: Sequence[Heading], given: Sequence[Given], hel
     begins = [start for start, _ in inside]
     events = [event for event in events if event.kind == "given" or not _is_inside(event.start, begins, inside)]
     reader = _Reader(text, lines)
+    reader.heads += [(each.start, each.end) for each in headings if _is_inside(each.start, begins, inside)]
     for event in events:
         reader.take(event)
     title = next((heading.title for heading in headings if heading.level == 1), None)
@@ -335,6 +336,10 @@ class _Reader:
         question = _clean(event.title or lines[event.end : head_end])
         answer = opened.answer_text or head_end
         if not question or not lines[answer:end].strip():
+            if event.level:  # a heading like any other
+                self.stack.append(event._replace(title=question))
+                self.heads.append((event.start, head_end))
+                self.here, self.above, self.behind = self.path, opened.start, head_end
             return
         if not (opened.answer or event.level or _ASKS.search(question)):
             return
