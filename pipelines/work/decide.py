@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from pipelines.gates import GateVerdict, verdict
 from pipelines.guard import Verdict
 from pipelines.table import log
-from pipelines.table.keys import CONTAINER
+from pipelines.table.keys import CONTAINER, FILE
 from pipelines.table.records import FileEntry, Shard
 from pipelines.work.deciding.assembly import Assembled, Assembly
 from pipelines.work.deciding.identities import lost_failures, lost_outcomes, settle_shared
@@ -26,7 +26,7 @@ from pipelines.work.deciding.losses import find_losses, judged
 from pipelines.work.deciding.places import Places
 from pipelines.work.job import Job
 from pipelines.work.results import Counts, TaskResult
-from pipelines.work.standing_failures import Settlement, last_failures, next_failures, same_duplicates
+from pipelines.work.standing_failures import Settlement, last_failures, marks_of, next_failures, same_duplicates
 from pipelines.work.stored_plan import StoredPlan, load_duplicates
 
 Action = Literal["publish", "nothing", "gate", "race"]
@@ -74,7 +74,9 @@ def decide(job: Job, plan: StoredPlan, results: Sequence[TaskResult]) -> Decisio
     old_failures = last_failures(ledger.store, plan.base)
     changes = Rows(ledger, "changes")
     assembled = Assembly(ledger, places, keeping, changes, old_failures["id"].combine_chunks()).assemble()
-    new_failures = next_failures(old_failures, [*failures_of(ledger), *lost], _settlement(ledger, assembled))
+    new_failures = next_failures(
+        old_failures, [*failures_of(ledger), *lost], _settlement(ledger, assembled, old_failures)
+    )
     outcome = replace(
         outcome,
         shards=tuple(assembled.shards),
@@ -111,13 +113,27 @@ def _lost_ids(ledger: Ledger, places: Places, keeping: Keeping, counts: Counts) 
     return found
 
 
-def _settlement(ledger: Ledger, assembled: Assembled) -> Settlement:
+def _settlement(ledger: Ledger, assembled: Assembled, old_failures: pa.Table) -> Settlement:
     decided = ledger.decisions.filter(pc.not_equal(ledger.decisions["action"], "keep"))
     containers = pc.equal(decided["kind"], CONTAINER)
+    files = decided.filter(pc.invert(containers))
     return Settlement(
-        ids=decided["id"].combine_chunks(),
+        files=pa.concat_arrays([*marks_of(files).chunks, *_earlier_marks(ledger, files, old_failures)]),
         containers=pc.unique(decided.filter(containers)["uri"]),
         documents_stay=pa.array(sorted(assembled.documents_stay), pa.string()),
         containers_stay=pa.array(sorted(assembled.containers_stay), pa.string()),
         duplicates=load_duplicates(ledger.store, ledger.job.run_id),
     )
+
+
+def _earlier_marks(ledger: Ledger, files: pa.Table, old_failures: pa.Table) -> list[pa.Array]:
+    """`marks_of` those `files` that were at another address when they failed. (A record may have a file's id too.)"""
+    same_id = old_failures.filter(pc.is_in(old_failures["id"], value_set=files["id"].combine_chunks()))
+    if not same_id.num_rows:
+        return [pa.array([], pa.string())]
+    found = []
+    for place in range(len(ledger.results)):
+        states = ledger.old(place).slim(["id", "uri", "kind"])
+        asked = pc.is_in(states["id"], value_set=same_id["id"].combine_chunks())
+        found += marks_of(states.filter(pc.and_(pc.equal(states["kind"], FILE), asked))).chunks
+    return [pa.array([], pa.string()), *found]

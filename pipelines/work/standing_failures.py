@@ -18,12 +18,12 @@ from pipelines.table.snapshot import load
 class Settlement:
     """Which failures of the last commit this run has an answer to.
 
-    `ids` are the files, `containers` the addresses of containers that were read or vanish. `documents_stay` (`marks_of`
-    each) and `containers_stay` (addresses) were put back as they were: what is said of them stands. `duplicates`
-    (planning.DUPLICATES) are the objects whose id another object has, found anew by every plan.
+    `files` (`marks_of` each) and `containers` (addresses) are the objects that were read or vanish. `documents_stay`
+    (`marks_of` each) and `containers_stay` (addresses) were put back as they were: what is said of them stands.
+    `duplicates` (planning.DUPLICATES) are the objects whose id another object has, found anew by every plan.
     """
 
-    ids: pa.Array
+    files: pa.Array
     containers: pa.Array
     documents_stay: pa.Array
     containers_stay: pa.Array
@@ -47,8 +47,9 @@ def next_failures(old: pa.Table, found: Sequence[pa.Table], settlement: Settleme
     Reading an object again settles what was said of it and of its records, and so does its vanishing.
     """
     of_object = pc.and_(pc.is_null(old["position"]), pc.equal(old["stage"], "id"))
-    tried = pc.or_(pc.is_in(old["id"], value_set=settlement.ids), pc.is_in(old["uri"], value_set=settlement.containers))
-    of_document = pc.is_in(marks_of(old), value_set=settlement.documents_stay)
+    marks = marks_of(old)
+    tried = pc.or_(pc.is_in(marks, value_set=settlement.files), pc.is_in(old["uri"], value_set=settlement.containers))
+    of_document = pc.is_in(marks, value_set=settlement.documents_stay)
     stays = pc.or_(of_document, pc.is_in(old["uri"], value_set=settlement.containers_stay))
     stands = pc.and_(pc.invert(of_object), pc.or_(pc.invert(tried), stays))
     return _concat([old.filter(stands), *found, _duplicate_rows(settlement.duplicates)])

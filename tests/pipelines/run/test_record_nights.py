@@ -108,6 +108,19 @@ def test_a_file_and_a_record_of_one_id(corpus: Records) -> None:
     assert (corpus.changed(), corpus.failed()) == ([("changed", "x#0", "text")], [])
 
 
+def test_a_file_that_is_read_again_settles_nothing_of_a_record_of_its_id(corpus: Records) -> None:
+    corpus.lines("a.jsonl", "x")
+    corpus.lines("b.jsonl", "y", "x")
+    corpus.write("x", "A file.")
+    corpus.run()
+    losers = [("x", "b.jsonl", "line 2", "duplicate-id"), ("x", "x", None, "duplicate-id")]
+    assert corpus.failed() == losers
+    corpus.write("x", "Another file.")
+    corpus.run()
+    assert corpus.failed() == losers
+    assert not corpus.run().committed
+
+
 def test_a_moved_record_is_no_deletion(corpus: Records) -> None:
     corpus.lines("a.jsonl", "x", "y")
     corpus.lines("b.jsonl", "z")
