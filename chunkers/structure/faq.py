@@ -1,6 +1,7 @@
 """Questions and their answers: marked ones (`Q:` `A:`, 問 答), headings that ask, `<details>`.
 
-A marker says what it is: a bare `A.` never answers anything. Headings are questions where most of their siblings are.
+A marker says what it is: a bare `A.` answers nothing but a bare `Q.`. Headings are questions where most of their
+siblings are.
 """
 
 from __future__ import annotations
@@ -40,13 +41,15 @@ _IS_QUESTION = _marker(
     "Question|QUESTION|Frage|FRAGE|Pregunta|Domanda|Вопрос|问题|問題|質問|질문",
     "QＱ問问문",
     "q",
-    r"|[QＱ][.．][ \t\u3000]+(?=[^\n]*[?？])",
+    rf"|[QＱ][.．]{_BOLD}[ \t\u3000]+(?=[^\n]*[?？])",
 )
 _IS_ANSWER = _marker(
     "Answer|ANSWER|Antwort|ANTWORT|Respuesta|Réponse|Risposta|Ответ|答案|回答|答え|답변", "AＡ答답", "a"
 )
+_OTHER_ANSWER = re.compile(rf"{_LEAD}(?:(?P<dot>[AＡ][.．])|R{_CLOSE}[ \t]*[:：]){_BOLD}[ \t\u3000]+")
+"""Marks that answer only what is marked as a question in the same way: `Q.` `A.`, and `Q:` `R:`."""
 _ANY = re.compile(
-    r"(?m)^[ \t\u3000>*+_#\-【\[［(（]{0,16}(?:[QＱqAＡa問问문答답]|Frage|FRAGE|Pregunta|Domanda|Вопрос|質問|질문|"
+    r"(?m)^[ \t\u3000>*+_#\-【\[［(（]{0,16}(?:[QＱqAＡaR問问문答답]|Frage|FRAGE|Pregunta|Domanda|Вопрос|質問|질문|"
     r"Antwort|ANTWORT|Respuesta|Réponse|Risposta|Ответ|回)"
 )
 _DETAILS = re.compile(r"(?i)<(?P<close>/)?(?P<name>details|summary)\b[^<>]{0,1000}>")
@@ -248,6 +251,11 @@ def _markers(lines: str, headings: dict[int, Heading], held: Sequence[int]) -> l
                     found.append(_Event(question, question, "question", level))
             found.append(_Event(start, match.end(), "answer"))
             last = start
+        elif found and found[-1].kind == "question" and (match := _OTHER_ANSWER.match(lines, start)):
+            mark = lines[found[-1].start : found[-1].end].rstrip(" \t\u3000*_")
+            if mark.endswith((".", "．")) if match["dot"] else "Q" in mark:
+                found.append(_Event(start, match.end(), "answer"))
+                last = start
     return found
 
 

@@ -316,4 +316,7 @@ def _is_title(rest: str, line: Line, lines: str) -> bool:
         return False
     if line.hashes:
         return True
-    return lines[line.text_start].isascii() and rest[-1] not in ".;,:" and bool(lines[line.end :].strip())
+    below = lines[line.end + 1 : line.end + 4]
+    if lines[line.text_start] == "§" and rest[0] != "." and below != "(1)" and below[:1] != "\n":
+        return False  # text that goes on
+    return lines[line.text_start] < "\u1100" and rest[-1] not in ".;,:" and bool(lines[line.end :].strip())

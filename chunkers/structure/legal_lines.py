@@ -43,7 +43,7 @@ _ARTICLES = r"ARTICLE|Article|Art\.|Artikel|ARTÍCULO|Artículo|Articolo|Artigo|
 _MARK = re.compile(
     rf"""(?mx)^{_LEAD}(?:
         (?P<range>第{NUMBER}[条條]{_INSERTED}(?:から|乃至|及び|至|到|[～~—–-])第?{NUMBER}[条條]?{_INSERTED}(?:まで)?
-            [ \t\u3000]*[（(]?(?:削除|削[\u3000]除|刪除|删除))
+            [ \t\u3000]*[（(]?(?:削除|削[\u3000]除|刪除|删除)[）)]?)
         |第[ \u3000]?(?P<zh>{NUMBER})[ \u3000]?[条條](?P<zhi>{_INSERTED}){_END}
         |제(?P<ko>{_KOREAN})조(?P<koi>(?:의\d+)?)(?=[ \t]*(?:\n|\Z)|[ \t]|[(（])
         |第[ \u3000]?{NUMBER}[ \u3000]?(?P<div>[編编篇部章節节款目])(?:[之の]{NUMBER})?(?P<glued>(?=[^ \t\u3000\n]))?
@@ -99,12 +99,21 @@ def marked_lines(text: str) -> list[Line]:
 
 
 def _counted(lines: list[Line]) -> list[Line]:
-    """`lines` with those bare § that begin paragraphs and count up from 1, one by one, and no other bare ones."""
+    """`lines` with those bare § that begin paragraphs and count up from 1, one by one, and no other bare ones.
+
+    Between two of them may be inserted ones: `1`, `1a`, `1b`, `2`.
+    """
     bare = [line for line in lines if line.kind == "bare-sign"]
     if not bare:
         return lines
-    chain = [line for due, line in enumerate(bare, 1) if line.number == str(due)]
-    is_chain = len(chain) == len(bare) >= _LEAST_BARE
+    whole = [line for line in bare if line.number.isdecimal()]
+    counted = [int(re.match(r"\d+", line.number)[0]) for line in bare]  # type: ignore[index]
+    is_chain = (
+        len(bare) >= _LEAST_BARE
+        and all(line.number == str(due) for due, line in enumerate(whole, 1))
+        and counted == sorted(counted)
+        and len(whole) == counted[-1]
+    )
     return [
         line._replace(kind="paragraph-sign") if line.kind == "bare-sign" else line
         for line in lines
@@ -172,6 +181,8 @@ def _is_sign(text: str, match: re.Match[str], hashes: int, end: int) -> bool:
     rest = text[match.end() : end].strip()
     if rest.startswith((".", ":")):
         return not rest[1:].strip() or rest[1:].strip()[0].isupper()
+    if text.startswith("(1)", end + 1) and len(rest) <= _MOST_TITLE:
+        return True
     if not _is_apart(text, match.start()):
         return False
     below = text.find("\n", end + 1)

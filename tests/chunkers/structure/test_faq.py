@@ -37,7 +37,11 @@ def test_structure_case(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("Q. How?\nA. So.\n\nQ. Why?\nA. Thus.", [["How?", "A. So."], ["Why?", "A. Thus."]]),
+        ("Q. How?\nA. So.\n\nQ. Why?\nA. Thus.", [["How?", "So."], ["Why?", "Thus."]]),
+        ("**Q.** How?\n\n**A.** So.", [["How?", "So."]]),
+        ("Q: How?\nA. So.", [["How?", "A. So."]]),
+        ("Q : Quand ?\nR : Maintenant.", [["Quand ?", "Maintenant."]]),
+        ("R: alone\nA. too", []),
         ("Question 1: How?\nAnswer 1: So.", [["How?", "So."]]),
         ("**Q:** How?\n\n**A:** So.", [["How?", "So."]]),
         ("## Q1: How?\n\nSo.\n\n### more\n\nx\n\n## Other\n\ny", [["How?", "So.\n\n### more\n\nx"]]),

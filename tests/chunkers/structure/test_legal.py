@@ -83,6 +83,24 @@ def test_references_are_no_articles(line: str) -> None:
     assert labels(line) == []
 
 
+def test_a_sign_above_a_numbered_paragraph_is_an_article() -> None:
+    text = "§ 1 Anwendung\n(1) Dies.\n(2) Das.\n§ 2 Ende\n(1) Mehr.\n"
+    assert labels(text) == [("§ 1", "1", "Anwendung"), ("§ 2", "2", "Ende")]
+
+
+def test_inserted_bare_signs_count_along() -> None:
+    text = "NDA\n\n§ 1 One is one.\n\n§ 1a Inserted is in.\n\n§ 2 Two is two.\n"
+    assert labels(text) == [("§ 1", "1", ""), ("§ 1a", "1a", ""), ("§ 2", "2", "")]
+    assert labels(text.replace("§ 1a", "§ 3a")) == []
+
+
+def test_the_label_of_a_deleted_range_is_whole() -> None:
+    assert labels("第二条至第五条　（删除）\n第六条\n乙。") == [
+        ("第二条至第五条　（删除）", "", ""),
+        ("第六条", "6", ""),
+    ]
+
+
 def test_bare_signs_that_count_up_are_articles() -> None:
     text = "NDA\n\n§ 1 Secret is what is marked.\n\n§ 2 See § 1, or\n§ 1 of the other.\n\n§ 3 Nothing else.\n"
     assert labels(text) == [("§ 1", "1", ""), ("§ 2", "2", ""), ("§ 3", "3", "")]
