@@ -16,10 +16,10 @@ from chunkers.errors import MalformedDocument
 from chunkers.structure.json_grammar import SCALAR, STRING, container_ends
 
 # Tokens that stand together, and the white space behind them. Such space has a bracket, colon or comma on one of its
-# sides, or is no JSON; then it is in no match, like the quote of a string without end.
+# sides, or the text is no JSON: then it stays, with the next character behind it. So does a string without end.
 _RUN = re.compile(
-    r'[^ \t\n\r"]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^ \t\n\r"]*+)*+'
-    r"(?:(?<=[\[\]{}:,])[ \t\n\r]++|[ \t\n\r]++(?=[\[\]{}:,]|\Z)|)",
+    r'[^ \t\n\r"]*+(?:"[^"\\]*+(?:\\(?:.|\Z)[^"\\]*+)*+(?:"|\Z)[^ \t\n\r"]*+)*+'
+    r"(?:(?<=[\[\]{}:,])[ \t\n\r]++|[ \t\n\r]++(?:(?=[\[\]{}:,]|\Z)|.)|)",
     re.DOTALL,
 )
 _without_space = methodcaller("rstrip", " \t\n\r")
@@ -40,8 +40,6 @@ class Emitted:
         self._spaced_ends = list(accumulate(map(len, found)))
         self._runs = list(map(_without_space, found))
         self.compact = "".join(self._runs)
-        if self._first + self._spaced_ends[-1] < len(source):
-            container_ends(source, start)  # raises
         try:
             self.ends = container_ends(self.compact, compact=True)
         except MalformedDocument:

@@ -58,6 +58,7 @@ PATHOLOGICAL: dict[str, Callable[[int], str]] = {
     "nested JSON": lambda n: "[" * n + "]" * n,
     "JSON list of numbers": lambda n: "[" + "1," * n + "1]",
     "JSON strings of escapes": lambda n: json.dumps(["\n" * n, "é" * n]),
+    "JSON string without end": lambda n: '"' + '\\"' * n,
     "pretty JSON": lambda n: json.dumps([{"a": [i, {"b": "c " * (i % 40)}]} for i in range(n // 20 + 1)], indent=4),
     "nested tags": lambda n: "<div>" * n + "a" + "</div>" * n,
     "nested lists of HTML": lambda n: "<ul><li>a" * n,
