@@ -47,8 +47,12 @@ _TOKEN = re.compile(
     r"|(?P<title>title)(?![a-zA-Z@])"
     rf"|(?P<definition>{'|'.join(_GROUPS_OF)})(?![a-zA-Z@])"
     r"|(?P<def>[egx]?def)(?![a-zA-Z@])"
+    r"|(?P<unread>iffalse)(?![a-zA-Z@])"
     r"|(?P<opener>[(\[])|[^a-zA-Z])"
     r"|%[^\n]*|(?P<dollar>\$\$?)|(?P<blank>\n[ \t]*(?=\n))"
+)
+_CONDITION = re.compile(
+    r"%[^\n]*|\\(?:(?P<open>if(?!(?:f|thenelse)(?![a-zA-Z@]))[a-zA-Z@]*)|(?P<else>else)(?![a-zA-Z@])|(?P<fi>fi)(?![a-zA-Z@])|[^a-zA-Z])"
 )
 _GROUP_MARK = re.compile(r"[{}]|\\[\s\S]|%[^\n]*")
 _OPTIONAL = re.compile(r"\s*\[[^\[\]]{0,400}\]")
@@ -128,6 +132,7 @@ class _Reader:
         self.depth = 0
         self.named: dict[str, int] = {}  # how many of a name are open
         self.closers: dict[str, int] = {}  # the next end of a kind of math, or of a verbatim environment
+        self.no_fi = False
         self.left = _MOST_SPENT * len(text) + 1000  # characters that groups without an end may cost
 
     def read(self) -> Latex:
@@ -181,10 +186,22 @@ class _Reader:
                 self.title = plain_text(self.text[group[0] + 1 : group[1] - 1]) or None
         elif kind == "definition":
             return self.definition(at, _GROUPS_OF[match["definition"]])
+        elif kind == "unread":
+            return self.unread_end(at)
         elif kind == "def":
             parameters = _PARAMETERS.match(self.text, at)
             return self.group_end(parameters.end() - 1) or at if parameters else at
         return at
+
+    def unread_end(self, start: int) -> int:
+        """Behind what `\\iffalse` hides: its `\\else` or `\\fi`; `start` if there is none."""
+        depth = 0
+        for mark in () if self.no_fi else _CONDITION.finditer(self.text, start):
+            if depth == 0 and (mark["else"] or mark["fi"]):
+                return mark.end()
+            depth += bool(mark["open"]) - bool(mark["fi"])
+        self.no_fi = True
+        return start
 
     # -- commands
 

@@ -117,3 +117,17 @@ def test_line_ends_do_not_change_what_is_found() -> None:
 )
 def test_plain_text(source: str, expected: str) -> None:
     assert plain_text(source) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "titles"),
+    [
+        ("\\iffalse\n\\section{no}\n\\fi\n\\section{y}", ["y"]),
+        ("\\iffalse \\ifx a\\else b\\fi \\section{no}\\else\\section{y}\\fi\\section{z}", ["y", "z"]),
+        ("\\iffalse % \\fi\n\\section{no}\\fi\\section{y}", ["y"]),
+        ("\\iffalse\\ifthenelse{a}{b}{c} $a \\iff b$ \\section{no}\\fi\\section{y}", ["y"]),
+        ("\\iffalse\\section{never closed}", ["never closed"]),
+    ],
+)
+def test_what_iffalse_hides_has_no_sections(text: str, titles: list[str]) -> None:
+    assert [section.title for section in read_latex(text).sections] == titles
