@@ -1,7 +1,6 @@
 """Questions and their answers: marked ones (`Q:` `A:`, 問 答), headings that ask, `<details>`.
 
-A marker says what it is: a bare `A.` answers nothing but a bare `Q.`. Headings are questions where most of their
-siblings are.
+A marker says what it is: a bare `A.` never answers anything. Headings are questions where most of their siblings are.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ _IS_QUESTION = _marker(
 _IS_ANSWER = _marker(
     "Answer|ANSWER|Antwort|ANTWORT|Respuesta|Réponse|Risposta|Ответ|答案|回答|答え|답변", "AＡ答답", "a"
 )
-_OTHER_ANSWER = re.compile(rf"{_LEAD}(?:(?P<dot>[AＡ][.．])|R{_CLOSE}[ \t]*[:：]){_BOLD}[ \t\u3000]+")
-"""Marks that answer only what is marked as a question in the same way: `Q.` `A.`, and `Q:` `R:`."""
+_OTHER_ANSWER = re.compile(rf"{_LEAD}R{_CLOSE}[ \t]*[:：]{_BOLD}[ \t\u3000]+")
+"""A mark that answers only what is marked `Q:`."""
 _ANY = re.compile(
     r"(?m)^[ \t\u3000>*+_#\-【\[［(（]{0,16}(?:[QＱqAＡaR問问문答답]|Frage|FRAGE|Pregunta|Domanda|Вопрос|質問|질문|"
     r"Antwort|ANTWORT|Respuesta|Réponse|Risposta|Ответ|回)"
@@ -252,8 +251,7 @@ def _markers(lines: str, headings: dict[int, Heading], held: Sequence[int]) -> l
             found.append(_Event(start, match.end(), "answer"))
             last = start
         elif found and found[-1].kind == "question" and (match := _OTHER_ANSWER.match(lines, start)):
-            mark = lines[found[-1].start : found[-1].end].rstrip(" \t\u3000*_")
-            if mark.endswith((".", "．")) if match["dot"] else "Q" in mark:
+            if "Q" in lines[found[-1].start : found[-1].end]:
                 found.append(_Event(start, match.end(), "answer"))
                 last = start
     return found

