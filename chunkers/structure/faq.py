@@ -250,10 +250,14 @@ def _markers(lines: str, headings: dict[int, Heading], held: Sequence[int]) -> l
                     found.append(_Event(question, question, "question", level))
             found.append(_Event(start, match.end(), "answer"))
             last = start
-        elif found and found[-1].kind == "question" and (match := _OTHER_ANSWER.match(lines, start)):
-            if "Q" in lines[found[-1].start : found[-1].end]:
-                found.append(_Event(start, match.end(), "answer"))
-                last = start
+        elif (
+            found
+            and found[-1].kind == "question"
+            and "Q" in lines[found[-1].start : found[-1].end]
+            and (match := _OTHER_ANSWER.match(lines, start))
+        ):
+            found.append(_Event(start, match.end(), "answer"))
+            last = start
     return found
 
 
