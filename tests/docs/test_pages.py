@@ -14,6 +14,8 @@ import pytest
 import chunkers
 from chunkers.composing import auto
 from pipelines.table import schemas
+from tests import test_structure_cases
+from tests.chunkers import test_cases
 from tests.docs import matrix
 from tests.docs.pages import ROOT, anchors, links, pages, tables
 
@@ -100,6 +102,11 @@ def test_strategies_page_translates_every_name_to_one_that_exists() -> None:
         assert here in ours or here == "—", name
         assert here == snake or snake not in options, name
         assert here != "—" or not ours & set(re.findall(r"\w+", name)), f"{name} exists by now"
+
+
+def test_strategies_page_argues_every_case_that_is_decided_otherwise() -> None:
+    argued = [name for name, *_ in tables(ROOT / "docs/strategies.md")["Cases decided otherwise"]]
+    assert sorted(argued) == sorted([*test_cases.DEVIATIONS, *test_structure_cases.DEVIATIONS])
 
 
 def test_help_of_make_lists_every_target() -> None:
