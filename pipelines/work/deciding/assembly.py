@@ -260,14 +260,14 @@ class Assembly:
         inherited: Sequence[pa.Table],
     ) -> FileEntry:
         """The task's chunk file, without the rows of documents that lost their ids, and with those that stay."""
+        if self._ledger.job.scratch is not None:
+            return replace(written, path="", rows=pc.sum(final["chunk_count"]).as_py() or 0)
         dropped = dropped.filter(pc.greater(dropped["chunk_count"], 0))
         has_rows = old.states.filter(
             pc.and_(pc.is_in(old.states["id"], value_set=kept), pc.greater(old.states["chunk_count"], 0))
         )
         if not dropped.num_rows and not has_rows.num_rows and not inherited:
             return written
-        if self._ledger.job.scratch is not None:
-            return replace(written, path="", rows=pc.sum(final["chunk_count"]).as_py() or 0)
         rows = shards.read(self._ledger.store, written.path)
         if dropped.num_rows:
             rows = without_lost(rows, dropped, final)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.config.model import Gates, Limits, Tokens
+from pipelines.config.model import Gates, Limits, Output, Tokens
 from pipelines.operations.plan import Foresight, look_ahead
 from pipelines.records import RunOptions
 from tests.pipelines.run.corpus import Corpus, text
@@ -64,6 +64,17 @@ def test_a_night_is_foreseen_in_the_numbers_of_the_run_and_nothing_is_touched(co
     assert outcome.summary["chunks"] == report["chunks"]["total"]
     assert report["reasons"] == {"metadata": 1, "removed": 3, "tail": 2}
     assert report["version"] == 0
+
+
+def test_rows_that_a_failed_record_takes_over_from_another_container_are_counted(corpus: Corpus) -> None:
+    corpus.change(output=Output(path=str(corpus.root / "table"), task_bytes=1))  # a shard for each
+    corpus.write("a.jsonl", '{"id": "x", "text": "X."}\n{"id": "y", "text": "Y."}\n')
+    corpus.write("b.jsonl", '{"id": "z", "text": "Z."}\n')
+    corpus.run()
+    corpus.write("a.jsonl", '{"id": "y", "text": "Y."}\n')
+    corpus.write("b.jsonl", '{"id": "z", "text": "Z."}\n{"id": "x", "text": 5}\n')
+    foreseen = plan(corpus).report["chunks"]
+    assert (foreseen["total"], corpus.run().summary["chunks"]) == (3, 3)
 
 
 def test_an_unchanged_night_changes_nothing(corpus: Corpus) -> None:
