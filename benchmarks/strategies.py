@@ -87,6 +87,23 @@ CONTESTS = (
     Contest(
         name="latex 4000/50", strategy="latex", options=RECURSIVE_4000, peer="LatexTextSplitter 4000/50", kinds=("tex",)
     ),
+    Contest(name="html", strategy="html", options={}, peer="HTMLHeaderTextSplitter", target=3.0, kinds=("html",)),
+    Contest(
+        name="json 4000",
+        strategy="json",
+        options={"max_size": 4000},
+        peer="RecursiveJsonSplitter 4000",
+        target=5.0,
+        kinds=("json",),
+    ),
+    Contest(
+        name="json 1000",
+        strategy="json",
+        options={"max_size": 1000},
+        peer="RecursiveJsonSplitter 1000, lists too",
+        target=5.0,
+        kinds=("json",),
+    ),
 )
 
 
@@ -122,9 +139,27 @@ def peers() -> dict[str, Peer]:
         "recursive.from_tiktoken": lambda text: by_tokens.create_documents([text]),
         "LatexTextSplitter 1000/200": lambda text: small_latex.create_documents([text]),
         "LatexTextSplitter 4000/50": lambda text: large_latex.create_documents([text]),
+        **markup_peers(),
         **sentence_peers(encoding("cl100k_base").encode_ordinary),
         "headers": headers.split_text,
         "headers, then recursive 4000": lambda text: large.split_documents(headers.split_text(text)),
+    }
+
+
+def markup_peers() -> dict[str, Peer]:
+    """langchain's splitters of HTML and JSON. That of JSON takes what is parsed; ours takes the text."""
+    try:
+        from langchain_text_splitters import HTMLHeaderTextSplitter, RecursiveJsonSplitter
+    except ImportError:
+        return {}
+    html = HTMLHeaderTextSplitter([(f"h{level}", f"h{level}") for level in range(1, 7)])
+    large, small = RecursiveJsonSplitter(max_chunk_size=4000), RecursiveJsonSplitter(max_chunk_size=1000)
+    return {
+        "HTMLHeaderTextSplitter": html.split_text,
+        "RecursiveJsonSplitter 4000": lambda text: large.create_documents([json.loads(text)]),
+        "RecursiveJsonSplitter 1000, lists too": lambda text: small.create_documents(
+            [json.loads(text)], convert_lists=True
+        ),
     }
 
 

@@ -20,7 +20,7 @@ from chunkers.strategies.html_sections import Outline, Section, Selectors, is_na
 from chunkers.structure.html_names import BLOCK, ITEM, ROW
 from chunkers.structure.html_page import Page, Selected, read_page
 from chunkers.structure.html_selecting import check_selector, select
-from chunkers.text.graphemes import ceil_edge, floor_edge, trimmed_end
+from chunkers.text.graphemes import floor_edge, trimmed_end
 from chunkers.text.lines import line_start, skip_space
 
 _ALLOWED = 'a list of [selector, key] pairs such as [["h1", "title"], ["h2", "section"]]'
@@ -176,8 +176,10 @@ class _Cutter:
         text, source, sources = self.text, self.source, self.page.sources
         start, end = sources.start(begin), sources.end(stop)
         if not self.plain:
-            floor = self.spans[-1].start if self.spans else 0
-            start, end = floor_edge(source, start, floor), ceil_edge(source, end, start, len(source))
+            # A mark behind a tag makes a cluster of the document with the tag's end, which takes it in.
+            before = self.spans[-1] if self.spans else None
+            whole = floor_edge(source, start, before.start if before else 0)
+            start = whole if before is None or whole >= before.end else start
         return Span(start, end, cut, titles, "", text[begin:stop], 0, metadata)
 
     @cached_property

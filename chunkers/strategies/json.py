@@ -25,7 +25,6 @@ from chunkers.strategies.json_packing import JsonPacker, Piece
 from chunkers.strategies.json_paths import Node, pointer_to
 from chunkers.structure.json_emitted import Emitted
 from chunkers.structure.json_grammar import container_ends
-from chunkers.text.graphemes import ceil_edge, floor_edge
 
 _INK = re.compile(r"[^ \t\n\r]")
 
@@ -147,16 +146,7 @@ class _Spans:
         self.known: tuple[Node | None, str] = (None, "")
 
     def of(self, pieces: Iterable[Piece]) -> list[Span]:
-        spans = [self._span(piece) for piece in pieces]
-        return spans if self.text.isascii() else list(self._on_edges(spans))
-
-    def _on_edges(self, spans: Iterable[Span]) -> Iterable[Span]:
-        """What is a cluster of the document need not be one of what it says: a range takes in whole ones."""
-        text, floor = self.text, 0
-        for span in spans:
-            start, end = floor_edge(text, span.start, floor), ceil_edge(text, span.end, span.end - 1, len(text))
-            floor = max(floor, start)
-            yield span if (start, end) == span[:2] else span._replace(start=start, end=end)
+        return [self._span(piece) for piece in pieces]
 
     def _span(self, piece: Piece) -> Span:
         source, text = self.emitted.source, self.text

@@ -204,6 +204,8 @@ def rendered_overlap(document: str, split: Split, promise: Promise, number: int)
 def edges(document: str, split: Split, promise: Promise) -> Iterator[str]:
     allowed = measuring.cut_edges(document)
     for number, span in enumerate(split.spans):
+        if span.rendered is not None:
+            continue  # clusters of what is said and of how it is written differ
         for name, at in (("starts", span.start), ("ends", span.end)):
             if not allowed[at]:
                 around = document[max(0, at - 4) : at + 4]
