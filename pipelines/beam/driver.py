@@ -14,6 +14,7 @@ import json
 import logging
 import os
 import pickle
+import shutil
 import sys
 import tempfile
 import threading
@@ -73,16 +74,20 @@ def watch(folder: Path) -> None:
     """End this process as soon as a worker is gone that has not signed out, or whoever started this process."""
     parent = os.getppid()
 
+    def end() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(WORKER_DIED)
+
     def failed(arguments: threading.ExceptHookArgs) -> None:
         # Beam's thread of a worker raises when that ends with an error, to nobody.
         if "Worker subprocess exited" in str(arguments.exc_value):
-            os._exit(WORKER_DIED)
+            end()
 
     def poll() -> None:
         while True:
             time.sleep(_POLL_SECONDS)
             if os.getppid() != parent:  # where the system does not see to it
-                os._exit(WORKER_DIED)
+                end()
             try:
                 alive = [int(name) for name in os.listdir(folder)]
             except OSError:
@@ -92,7 +97,7 @@ def watch(folder: Path) -> None:
                     os.kill(process, 0)
                 except ProcessLookupError:
                     if (folder / str(process)).exists():
-                        os._exit(WORKER_DIED)
+                        end()
 
     threading.excepthook = failed
     threading.Thread(target=poll, name="watch workers", daemon=True).start()
