@@ -7,9 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 from chunkers.composing.auto import Auto
+from chunkers.composing.context import make_with_context
 from chunkers.errors import InvalidOption
 from chunkers.records import NOWHERE, Chunk, Split
-from chunkers.registry import STRATEGIES, make
+from chunkers.registry import STRATEGIES
 from chunkers.strategies.base import Strategy
 
 _new = tuple.__new__  # a third of the time of Chunk(…)
@@ -29,7 +30,7 @@ def build(strategy: str = "auto", **options: Any) -> Strategy:
     >>> build("recursive", max_size=10, overlap=0).split("one two three").spans[0][:3]
     (0, 7, 'word')
     """
-    return make(strategy, options, others=(Auto,))
+    return make_with_context(strategy, options, others=(Auto,))
 
 
 def chunk(

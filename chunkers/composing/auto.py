@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
+from chunkers.composing.context import make_with_context
 from chunkers.composing.detecting import DETECTED, LOOKED_AT, detected
 from chunkers.cutting.languages import LANGUAGES, language_of
 from chunkers.errors import InertOption, InvalidOption
 from chunkers.records import Split
-from chunkers.registry import STRATEGIES, make, option_names
+from chunkers.registry import STRATEGIES, option_names
 from chunkers.strategies.base import Sizes, Strategy, check_flag
 
 FALLBACK = "recursive"
@@ -125,7 +126,7 @@ class Auto:
     def _make(self, name: str, **given: Any) -> Strategy:
         own = {**self.options.per_type.get(name, {}), **given}
         try:
-            return make(name, {**self._shared(name, own), **own})
+            return make_with_context(name, {**self._shared(name, own), **own})
         except InertOption as error:
             raise InertOption(f"per_type.{name}.{error.name}", "auto", error.why) from error
 

@@ -18,7 +18,8 @@ from chunkers.cutting.packing import Overlap, Packer, Trim, pack
 from chunkers.cutting.separators import Positions
 from chunkers.errors import InvalidOption
 from chunkers.records import Span, Split
-from chunkers.strategies.base import Sizes, with_start_index
+from chunkers.strategies.base import with_start_index
+from chunkers.strategies.contexts import StructuredSizes
 from chunkers.structure.code import Source, read_code
 from chunkers.structure.grammars import GRAMMARS, NAMES, check_installed, grammar_name, grammar_of
 from chunkers.text.lines import skip_space
@@ -29,7 +30,7 @@ _TAIL: Ladder = (BlankLine(), Line(), Word(), Grapheme())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CodeOptions(Sizes):
+class CodeOptions(StructuredSizes):
     """Options of `code`: those for sizes, and `language`; unset, the document's path tells it."""
 
     language: str | None = None

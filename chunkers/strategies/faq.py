@@ -11,13 +11,14 @@ from chunkers.cutting.limits import Bounds
 from chunkers.cutting.packing import Overlap, Trim
 from chunkers.cutting.sections import Section, cut_sections
 from chunkers.records import Span, Split
-from chunkers.strategies.base import Sizes, with_start_index
+from chunkers.strategies.base import with_start_index
+from chunkers.strategies.contexts import StructuredSizes
 from chunkers.structure.faq import Faq, Pair, Part, read_faq
 from chunkers.structure.faq_page import Page, is_page, read_page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaqOptions(Sizes):
+class FaqOptions(StructuredSizes):
     """Options of `faq`: those for sizes."""
 
 

@@ -15,7 +15,8 @@ from chunkers.cutting.packing import Overlap, Trim, pack
 from chunkers.cutting.separators import Positions
 from chunkers.errors import InvalidOption, OptionWarning
 from chunkers.records import Cut, Drop, Span, Split
-from chunkers.strategies.base import Sizes, check_flag, with_start_index
+from chunkers.strategies.base import check_flag, with_start_index
+from chunkers.strategies.contexts import StructuredSizes
 from chunkers.strategies.html_sections import Outline, Section, Selectors, is_name
 from chunkers.structure.html_names import BLOCK, ITEM, ROW
 from chunkers.structure.html_page import Page, Selected, read_page
@@ -27,7 +28,7 @@ _ALLOWED = 'a list of [selector, key] pairs such as [["h1", "title"], ["h2", "se
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HtmlOptions(Sizes):
+class HtmlOptions(StructuredSizes):
     """Options of `html`.
 
     `headers` are pairs of a CSS selector and a metadata key: each element that one selects is a heading, its text is

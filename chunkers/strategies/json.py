@@ -20,6 +20,7 @@ from chunkers.strategies.base import (
     resolve_encoding,
     with_start_index,
 )
+from chunkers.strategies.contexts import check_context
 from chunkers.strategies.json_merging import merged
 from chunkers.strategies.json_packing import JsonPacker, Piece
 from chunkers.strategies.json_paths import Node, pointer_to
@@ -35,7 +36,8 @@ class JsonOptions:
 
     `max_size` and `min_size` are in `unit` and measured on what is emitted. A chunk below `min_size` is joined to a
     neighbour where both fit into one; nothing is left out. `ensure_ascii` writes other characters as escapes;
-    `convert_lists` writes a list as an object whose keys are the indexes. The others are as in every strategy.
+    `convert_lists` writes a list as an object whose keys are the indexes. `context` is as in every strategy that knows
+    structure, without `{headings}` to fill. The others are as in every strategy.
     """
 
     max_size: int | None = 4000
@@ -48,6 +50,7 @@ class JsonOptions:
     encoding_name: str | None = None
     model_name: str | None = None
     add_start_index: bool = False
+    context: str | None = None
 
     def __post_init__(self) -> None:
         check_count("max_size", self.max_size, least=1, optional=True)
@@ -61,6 +64,7 @@ class JsonOptions:
             raise InvalidOption("unit", self.unit, f"one of {', '.join(UNITS)}")
         if self.length_function is not None and self.unit != "characters":
             raise InertOption("unit", "json", "length_function takes its place")
+        check_context(self.context)
         counts_tokens = self.max_tokens is not None or self.unit == "tokens"
         for name in ("encoding_name", "model_name"):
             if getattr(self, name) is not None and not counts_tokens:

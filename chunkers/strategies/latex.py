@@ -12,7 +12,8 @@ from chunkers.cutting.levels import Grapheme, SeparatorPosition
 from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import Trim, pack
 from chunkers.records import NOTHING, Drop, Span, Split
-from chunkers.strategies.base import Sizes, with_start_index
+from chunkers.strategies.base import with_start_index
+from chunkers.strategies.contexts import StructuredSizes
 from chunkers.strategies.latex_layout import LatexLayout
 from chunkers.strategies.separators import check_position
 from chunkers.structure.latex import read_latex
@@ -22,7 +23,7 @@ _new = tuple.__new__  # a third of the time of Span(…)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LatexOptions(Sizes):
+class LatexOptions(StructuredSizes):
     """Options of `latex`: the shared ones.
 
     A command that opens something is never left out and always starts its chunk. `separator_position` says which side

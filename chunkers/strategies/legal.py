@@ -13,13 +13,14 @@ from chunkers.cutting.packing import Overlap, Trim
 from chunkers.cutting.sections import Section, cut_sections
 from chunkers.cutting.separators import Positions
 from chunkers.records import NOTHING, Cut, Split
-from chunkers.strategies.base import Sizes, with_start_index
+from chunkers.strategies.base import with_start_index
+from chunkers.strategies.contexts import StructuredSizes
 from chunkers.structure.legal import Article, Legal, Part, read_law
 from chunkers.structure.legal_pieces import DEEPEST, pieces_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LegalOptions(Sizes):
+class LegalOptions(StructuredSizes):
     """Options of `legal`: those for sizes."""
 
 

@@ -11,7 +11,8 @@ from chunkers.cutting.levels import TEXT_ATOMS, Grapheme
 from chunkers.cutting.limits import Limit
 from chunkers.errors import InertOption, InvalidOption
 from chunkers.records import NOTHING, Drop, Span, Split
-from chunkers.strategies.base import Sizes, check_flag, with_start_index
+from chunkers.strategies.base import check_flag, with_start_index
+from chunkers.strategies.contexts import StructuredSizes
 from chunkers.strategies.markdown_cutting import Cutter, Plan, end_with
 from chunkers.strategies.markdown_sections import (
     NO_PATH,
@@ -29,7 +30,7 @@ _new = tuple.__new__  # a third of the time of Span(…)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MarkdownOptions(Sizes):
+class MarkdownOptions(StructuredSizes):
     """Options of `markdown`.
 
     `headers` are pairs of a mark and a metadata key: `[["#", "title"], ["##", "section"]]`. Each section of these

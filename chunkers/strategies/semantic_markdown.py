@@ -12,7 +12,8 @@ from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import Overlap, Trim
 from chunkers.measure.tokens import Encoding, TokenMap, encoding
 from chunkers.records import Span, Split
-from chunkers.strategies.base import Sizes, check_count, resolve_encoding, with_start_index
+from chunkers.strategies.base import check_count, resolve_encoding, with_start_index
+from chunkers.strategies.contexts import StructuredSizes
 from chunkers.strategies.markdown_layout import Layout
 from chunkers.strategies.markdown_opening import MarkdownDocument, open_markdown
 from chunkers.strategies.markdown_packing import MarkdownPacker
@@ -23,7 +24,7 @@ _new = tuple.__new__  # a third of the time of Span(…)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SemanticMarkdownOptions(Sizes):
+class SemanticMarkdownOptions(StructuredSizes):
     """Options of `semantic-markdown`.
 
     A section is merged into the one before it, which has to be of the same or a higher level, while both together have
@@ -86,18 +87,18 @@ class SemanticMarkdown:
         split = Split(spans, self.name, document.drops, document.metadata, document.title, document.notes)
         return with_start_index(split) if options.add_start_index else split
 
+    def count_tokens(self, text: str) -> int:
+        """The tokens of `text`, with special ones as the options say."""
+        return len(self._plan.encoding.encode(text, self._plan.allowed))
+
     def _described(
         self, text: str, spans: list[Span], document: MarkdownDocument, layout: Layout, counted: TokenMap
     ) -> Iterator[Span]:
         """The spans with their heading paths and token counts."""
-        allowed = self._plan.allowed
         for start, end, cut, _, context, _, overlap, _, _ in spans:
             section = layout.section_of(start, end) if document.headings else -1
             titles = document.paths[section] if section >= 0 else ()
-            if context:
-                count = len(self._plan.encoding.encode(context + text[start:end], allowed))
-            else:
-                count = counted.count(start, end)
+            count = self.count_tokens(context + text[start:end]) if context else counted.count(start, end)
             yield _new(Span, (start, end, cut, titles, context, None, overlap, {"token_count": count}, None))
 
     @cached_property

@@ -35,6 +35,14 @@ SIZES: tuple[Options, ...] = (
     {"max_size": 80, "overlap": 20, "strip_whitespace": False},
 )
 """What every strategy that cuts by size must bear."""
+CONTEXTS: tuple[Options, ...] = (
+    {"max_size": 200, "overlap": 20, "context": "{headings}\n\n"},
+    {"max_size": 80, "overlap": 0, "context": "{title}: {headings}\n"},
+    {"max_size": 40, "overlap": 10, "unit": "tokens", "context": "{path} | {headings}\n\n"},
+    {"max_size": 400, "overlap": 50, "max_tokens": 60, "context": "passage: "},
+    {"max_size": 1, "overlap": 0, "context": "{headings}\n"},
+)
+"""What every strategy must bear that takes a template for `context`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,6 +251,8 @@ LISTED: tuple[Listed, ...] = (
                 "strip_headers": False,
             },
             {"headers": HEADERS, "max_size": 80, "overlap": 0, "return_each_line": True},
+            *CONTEXTS,
+            {"headers": HEADERS, "max_size": 120, "overlap": 20, "context": "{metadata[title]} / {metadata[section]}: "},
         ),
         kinds=("md", "txt", "cjk"),
         invented=("mdx",),
@@ -260,6 +270,8 @@ LISTED: tuple[Listed, ...] = (
             {"join_threshold": 12},
             {"join_threshold": 40, "max_size": 120, "overlap": 30},
             {"join_threshold": 1, "encoding_name": "gpt2", "strip_whitespace": False},
+            *CONTEXTS,
+            {"join_threshold": 40, "context": "{headings}\n\n"},
         ),
         kinds=("md", "txt", "cjk"),
         invented=("mdx",),
@@ -289,6 +301,7 @@ LISTED: tuple[Listed, ...] = (
     ),
     Listed(
         strategy="legal",
+        options=(*SIZES, *CONTEXTS),
         kinds=("txt", "cjk", "md"),
         invented=("law",),
         keeps_indentation=lambda options: True,
@@ -296,13 +309,18 @@ LISTED: tuple[Listed, ...] = (
     ),
     Listed(
         strategy="latex",
-        options=(*SIZES, {"max_size": 80, "overlap": 20, "strip_whitespace": False, "separator_position": "start"}),
+        options=(
+            *SIZES,
+            {"max_size": 80, "overlap": 20, "strip_whitespace": False, "separator_position": "start"},
+            *CONTEXTS,
+        ),
         kinds=("tex", "txt"),
         drops=lambda options: frozenset({"after-document"}),
         keeps_indentation=lambda options: True,
     ),
     Listed(
         strategy="faq",
+        options=(*SIZES, *CONTEXTS),
         kinds=("txt", "cjk", "md"),
         invented=("questions",),
         keeps_indentation=lambda options: True,
@@ -317,6 +335,8 @@ LISTED: tuple[Listed, ...] = (
             {"sections": [["section", "a"], ["div", "b"]], "max_size": 120, "overlap": 30},
             {"sections": [["section", "a"], ["h2", "b"], ["[id]", "c"]], "max_size": 40},
             {"return_each_line": True, "max_size": 90, "overlap": 0},
+            *CONTEXTS,
+            {"sections": [["section", "a"], ["div", "b"]], "max_size": 120, "context": "{metadata[b]}: "},
         ),
         kinds=("html", "txt", "md"),
         drops=lambda options: visible.DROPS,
@@ -341,6 +361,10 @@ LISTED: tuple[Listed, ...] = (
             {"max_size": 60, "ensure_ascii": True},
             {"max_size": 60, "convert_lists": True},
             {"max_size": 90, "convert_lists": True, "ensure_ascii": True, "min_size": 30},
+            {"max_size": 80, "context": "{path} {metadata[pointer]}: "},
+            {"max_size": 40, "min_size": 38, "context": "{metadata[base]} "},
+            {"max_size": 24, "unit": "tokens", "context": "{metadata[pointer]}\n"},
+            {"max_size": 2, "context": "x"},
         ),
         kinds=("json",),
         drops=lambda options: frozenset({"structure"}),
@@ -363,6 +387,7 @@ LISTED: tuple[Listed, ...] = (
             ),
             {"max_size": 60, "overlap": 15, "language": "python", "strip_whitespace": False},
             {"max_size": 12, "overlap": 3, "unit": "tokens", "language": "rust"},
+            *({**options, "language": "python"} for options in CONTEXTS),
         ),
         kinds=("code", "txt"),
         invented=("source",),
