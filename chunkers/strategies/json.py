@@ -199,11 +199,9 @@ def _structure(text: str, spans: Iterable[Span]) -> list[Drop]:
     found = []
     at = 0
     for begin, end in [*((span.start, span.end) for span in spans), (len(text), len(text))]:
-        ink = _INK.search(text, at, begin) if at < begin else None
-        if ink is not None:
-            low, high = ink.start(), begin
-            while text[high - 1] in " \t\n\r":
-                high -= 1
-            found.append(Drop(low, high, "structure"))
+        between = text[at:begin].strip(" \t\n\r") if at < begin else ""
+        if between:
+            low = text.index(between[0], at)
+            found.append(Drop(low, low + len(between), "structure"))
         at = max(at, end)
     return found
