@@ -252,7 +252,12 @@ LISTED: tuple[Listed, ...] = (
             },
             {"headers": HEADERS, "max_size": 80, "overlap": 0, "return_each_line": True},
             *CONTEXTS,
-            {"headers": HEADERS, "max_size": 120, "overlap": 20, "context": "{metadata[title]} / {metadata[section]}: "},
+            {
+                "headers": HEADERS,
+                "max_size": 120,
+                "overlap": 20,
+                "context": "{metadata[title]} / {metadata[section]}: ",
+            },
         ),
         kinds=("md", "txt", "cjk"),
         invented=("mdx",),

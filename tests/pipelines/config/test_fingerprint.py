@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 import chunkers
 from pipelines.config.fingerprint import fingerprint
 from pipelines.config.model import Budget, Columns, Config, Extractor, Output, Source
@@ -38,3 +40,14 @@ def test_an_extractor_is_its_function_and_version() -> None:
 
 def test_limits_decide_no_chunk() -> None:
     assert of(SOURCE, limits=Budget(max_bytes=1024, max_chunks=1, work=1, seconds=1, max_ratio=1)) == of(SOURCE)
+
+
+@pytest.mark.parametrize("strategy", ["markdown", "json", "auto"])
+def test_a_template_of_context_decides_chunks(strategy: str) -> None:
+    templates = [None, "{title}: ", "{path}: "]
+    config = Config(name="n", sources=(SOURCE,), output=Output(path="t"))
+    found = set()
+    for template in templates:
+        options = {"per_type": {"markdown": {"context": template}}} if strategy == "auto" else {"context": template}
+        found.add(fingerprint(config, chunkers.build(strategy, **options), SOURCE))
+    assert len(found) == len(templates)

@@ -17,6 +17,9 @@ def load(text: str) -> Config:
 
 
 CASES = [
+    ("  default:\n    strategy: markdown\n    context: '{heading}'\n",
+     ("c.yaml:7: chunking.default.context is '{heading}'; context must be a template such as \"{headings}\\n\\n\", whose "
+      "fields are {title}, {headings}, {path} and {metadata[key]} (a brace that is none is written twice)")),
     ("  default: {strategy: 3}\n", "c.yaml:5: chunking.default.strategy is 3; it must be text (put it in quotes)"),
     ("  default:\n    strategy: recursive\n    overlap: 900\n    max_size: 800\n",
      "c.yaml:7: chunking.default.overlap is 900; overlap must be smaller than max_size, which is 800"),
