@@ -227,4 +227,4 @@ def _finest(span: Span, *, is_last: bool) -> Cut:
     """The name of a cut behind an atom that is over a smaller limit only."""
     if is_last:
         return "document-end"
-    return "item" if span.rendered is not None or "pointer" in span.metadata else "grapheme"
+    return "item" if "pointer" in span.metadata and "part" not in span.metadata else "grapheme"

@@ -93,7 +93,7 @@ def test_a_repeated_table_header_stays_behind_the_template() -> None:
 
 
 def test_overlap_and_start_index_are_those_of_the_smaller_chunks() -> None:
-    options = {"max_size": 40, "overlap": 10, "context": "{headings}\n\n", "add_start_index": True}
+    options: dict[str, Any] = {"max_size": 40, "overlap": 10, "context": "{headings}\n\n", "add_start_index": True}
     found = chunk("# H\n\nOne one. Two two. Three three. Four four.", "markdown", **options)
     assert [(each.text, each.overlap, each.metadata["start_index"]) for each in found] == [
         ("# H\n\nOne one. Two two. Three three.", 0, 0),
