@@ -197,6 +197,23 @@ def test_a_record_that_moves_and_fails_keeps_the_rows_it_had(corpus: Records) ->
     assert corpus.changed() == [("deleted", "x#0", "removed")]
 
 
+@pytest.mark.parametrize("after", [["x", "z"], ["new", "x", "z"], [{"id": "x", "text": "Another text of x."}, "z"]])
+def test_a_record_that_fails_keeps_the_rows_of_the_one_it_takes_the_id_from(corpus: Records, after: list[Any]) -> None:
+    corpus.lines("a.jsonl", "y")
+    corpus.lines("b.jsonl", "x", "z")
+    corpus.run()
+    old = corpus.rows()
+    corpus.lines("a.jsonl", "y", {"id": "x", "text": 5})
+    corpus.lines("b.jsonl", *after)
+    corpus.run()
+    assert {id_: row for id_, row in corpus.rows().items() if id_ != "new#0"} == old
+    assert [change for change in corpus.changed() if change[1] != "new#0"] == []
+    assert (corpus.states()["x"]["status"], corpus.states()["x"]["chunk_count"]) == ("failed", 1)
+    corpus.lines("a.jsonl", "y")
+    corpus.run()
+    assert corpus.rows() == corpus.afresh()
+
+
 def test_the_guard_withholds_records_until_they_are_approved(corpus: Records) -> None:
     corpus.lines("a.jsonl", *names("a", 30))
     corpus.lines("b.jsonl", *names("b", 10))
