@@ -13,6 +13,7 @@ import pytest
 
 import chunkers
 from chunkers.composing import auto
+from chunkers.cutting.languages import LANGUAGES
 from pipelines.table import schemas
 from tests import test_structure_cases
 from tests.chunkers import test_cases
@@ -73,8 +74,14 @@ def test_strategies_page_says_what_auto_chooses() -> None:
     for endings, strategy in tables(ROOT / "docs/strategies.md")["What auto chooses"]:
         shown.update(dict.fromkeys(endings.split(), strategy))
     chosen = {suffix: auto.kind_of(f"a{suffix}", None) for suffix in auto.BY_SUFFIX}
+    for suffix in re.findall(r"\.\S+", " ".join(shown)):
+        if language := auto.language_for(f"a{suffix}", None):
+            chosen[suffix] = f"recursive, {language}"
     assert shown.pop("anything", None) == "recursive"
-    assert shown == {suffix: strategy for suffix, strategy in chosen.items() if strategy != "recursive"}
+    assert shown == chosen
+    assert {strategy.split(", ")[1] for strategy in shown.values() if ", " in strategy} == {
+        language for language in LANGUAGES if language not in ("html", "latex", "markdown")
+    }
 
 
 def test_strategies_page_shows_which_strategy_reads_which_option() -> None:
