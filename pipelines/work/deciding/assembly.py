@@ -263,11 +263,13 @@ class Assembly:
         if self._ledger.job.scratch is not None:
             return replace(written, path="", rows=pc.sum(final["chunk_count"]).as_py() or 0)
         dropped = dropped.filter(pc.greater(dropped["chunk_count"], 0))
-        # An owner that failed has the rows of before, which may say that they are the loser's.
+        # An owner that failed has the rows of before, which may say that they are the loser's. A loser that failed may
+        # have brought the rows of an owner that is put back.
         owners = final.filter(pc.is_in(final["id"], value_set=dropped["id"].combine_chunks()))
         failed = owners.filter(pc.equal(owners["status"], "failed"))["id"].combine_chunks()
         heirs = pa.concat_arrays([kept, *(rows for table in inherited for rows in table["parent_id"].chunks)])
         kept = pa.concat_arrays([kept, failed.filter(pc.invert(pc.is_in(failed, value_set=heirs)))])
+        returning = pc.is_in(final["id"], value_set=pa.concat_arrays([heirs, kept]))
         has_rows = old.states.filter(
             pc.and_(pc.is_in(old.states["id"], value_set=kept), pc.greater(old.states["chunk_count"], 0))
         )
@@ -275,7 +277,7 @@ class Assembly:
             return written
         rows = shards.read(self._ledger.store, written.path)
         if dropped.num_rows:
-            rows = without_lost(rows, dropped, final.filter(pc.invert(pc.is_in(final["id"], value_set=failed))))
+            rows = without_lost(rows, dropped, final.filter(pc.invert(returning)))
         returned = old.rows_of(has_rows["id"].combine_chunks())
         return self._ledger.put(
             pa.concat_tables([rows, *inherited, *([] if returned is None else [returned])]), "chunks"

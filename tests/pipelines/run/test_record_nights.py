@@ -214,6 +214,18 @@ def test_a_record_that_fails_keeps_the_rows_of_the_one_it_takes_the_id_from(corp
     assert corpus.rows() == corpus.afresh()
 
 
+def test_a_record_kept_on_faith_has_its_rows_once_although_another_of_its_id_fails(corpus: Records) -> None:
+    corpus.lines("a.jsonl", "x", "y")
+    corpus.lines("b.jsonl", "z", {"id": "x", "text": 5})
+    corpus.run()
+    old = corpus.rows()
+    corpus.lines("a.jsonl", "y", "{broken")
+    corpus.lines("b.jsonl", "z", {"id": "x", "text": 5}, "new")
+    assert corpus.run().summary["chunks"] == 4
+    assert {id_: row for id_, row in corpus.rows().items() if id_ != "new#0"} == old
+    assert corpus.states()["x"]["path"] == "a.jsonl"
+
+
 def test_the_guard_withholds_records_until_they_are_approved(corpus: Records) -> None:
     corpus.lines("a.jsonl", *names("a", 30))
     corpus.lines("b.jsonl", *names("b", 10))
