@@ -11,6 +11,7 @@ from chunkers.text.scripts import CLOSERS, HAN_KANA, inside_class
 from chunkers.text.sentences import is_abbreviation
 
 _CLOSE = inside_class(CLOSERS)
+_OPENS_NEXT = re.compile(rf"[\s{HAN_KANA}]|\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +25,21 @@ class Enders:
     marks: Sequence[str]
 
     def bind(self, text: str) -> BoundLevel:
-        choices = "|".join(re.escape(mark) for mark in sorted(self.marks, key=len, reverse=True))
-        ascii_last = inside_class("".join(sorted({mark[-1] for mark in self.marks if mark[-1].isascii()})))
-        behind = rf"(?:(?=[\s{HAN_KANA}]|\Z)|(?<![{ascii_last}{_CLOSE}])|(?<=\s))" if ascii_last else ""
-        pattern = re.compile(rf"(?:{choices})(?:{choices})*[{_CLOSE}]*{behind}")
-        return Scanned(text, pattern, "sentence", accept=_is_end, width=192)
+        # Runs are matched atomically: marks may be made of each other, and a run in front of a letter ends nothing.
+        spaces = _any_of([mark for mark in self.marks if mark[-1].isspace()])
+        others = _any_of([mark for mark in self.marks if not mark[-1].isspace()])
+        runs = [rf"(?P<marks>(?>(?:{others})+))[{_CLOSE}]*+"] if others else []
+        runs += [rf"(?>(?:{spaces})+)"] if spaces else []
+        return Scanned(text, re.compile("|".join(runs)), "sentence", accept=_is_end, width=192)
+
+
+def _any_of(marks: Sequence[str]) -> str:
+    return "|".join(re.escape(mark) for mark in sorted(marks, key=len, reverse=True))
 
 
 def _is_end(text: str, found: re.Match[str]) -> bool:
-    return not (found[0][0] == "." and found[0][1:2] != "." and is_abbreviation(text, found.start()))
+    if "marks" not in found.re.groupindex or not (marks := found["marks"]):
+        return True
+    if marks[-1].isascii() and not _OPENS_NEXT.match(text, found.end()):
+        return False
+    return not (marks[0] == "." and marks[1:2] != "." and is_abbreviation(text, found.start()))

@@ -81,11 +81,11 @@ class SentencePacker:
             begin = self.overlap_start(position, above=begin)
             found = self.close(begin, position)
         if found is None and not self.strip:
-            solid = skip_space(self.text, position, self.end)
+            solid = floor_edge(self.text, skip_space(self.text, position, self.end), position)
             if position < solid and (
                 solid >= self.end or self.long_end(solid)[0] > self.limit.reach(position, self.end)
             ):
-                return floor_edge(self.text, solid, position)  # white space leaves no room for a sentence
+                return solid  # white space leaves no room for a sentence
         if found is None:
             return self.long_sentence(position)
         stop, start = found
@@ -98,6 +98,8 @@ class SentencePacker:
         high = self.limit.reach(begin, end)
         if high <= position:
             return None
+        if self.strip and high < end and self.text[high].isspace():
+            high = skip_space(self.text, high, end)  # a mark of white space is not in the chunk
         low = position
         if wanted is not None:
             low = max(low, min(high, self.ruler.reach(begin, wanted - 1)))
@@ -135,8 +137,8 @@ class SentencePacker:
         """The end of a chunk from `begin` at `gap`, and the start of the next one."""
         text, (stop, start) = self.text, gap
         if self.strip:
-            if text[stop - 1].isspace():
-                stop = trimmed_end(text, begin, stop)
+            if text[stop - 1].isspace():  # the mark is white space, which may carry a combining mark
+                stop = start = trimmed_end(text, begin, stop)
             return stop, self.inner_start(start, stop)
         start = skip_space(text, start, self.end)
         start = floor_edge(text, min(start, self.limit.reach(begin, start)), begin)
@@ -169,7 +171,7 @@ class SentencePacker:
         while found is not None:
             stop, start = found
             if self.strip and self.text[stop - 1].isspace():
-                stop = trimmed_end(self.text, position, stop)
+                stop = start = trimmed_end(self.text, position, stop)
             start = self.inner_start(start, stop)
             if stop > position and is_edge(self.text, stop, position) and not (self.avoid and self.avoid(stop)):
                 return stop, start

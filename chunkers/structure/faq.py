@@ -112,7 +112,7 @@ def read_faq(text: str) -> Faq:
     """The questions of a plain or Markdown text."""
     reading = Reading(text)
     lines = text.replace("\r", "\n") if "\r" in text else text
-    details = _details(lines)
+    details = _details(text, lines)
     return assemble(text, reading.headings, details, held=reading.held if reading.has_breaks else ())
 
 
@@ -158,7 +158,7 @@ def _siblings(headings: Iterable[Heading]) -> list[list[Heading]]:
     return groups
 
 
-def _details(lines: str) -> list[Given]:
+def _details(text: str, lines: str) -> list[Given]:
     """`<details>` that start a line, with their `<summary>`; the outermost only."""
     found: list[Given] = []
     depth = start = summary = answer = 0
@@ -174,6 +174,8 @@ def _details(lines: str) -> list[Given]:
                 end = len(lines) if newline < 0 or lines[match.end() : newline].strip() else newline + 1
                 end = end if newline < 0 or not lines[match.end() : newline].strip() else match.end()
                 question = " ".join(_TAG.sub("", lines[summary:answer]).split())
+                if text[end - 1 : end + 1] == "\r\n":
+                    end += 1
                 if lines[end - 1 : end] == "\n" or end == len(lines):
                     found.append(Given(start, answer, end, question, "details"))
                 answer = 0

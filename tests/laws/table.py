@@ -123,8 +123,14 @@ def sentence_atom(options: Options) -> Callable[[str], bool] | None:
     if not options.get("fallback_to_words", True):
         return lambda text: True
     if not options.get("fallback_to_characters", True):
-        return lambda text: not BETWEEN_WORDS.search(text)
+        return lambda text: not can_be_cut_between_words(text)
     return None
+
+
+def can_be_cut_between_words(text: str) -> bool:
+    """White space may belong to a cluster: it carries marks, or a sign in front of it takes it along."""
+    edges = measuring.cut_edges(text)
+    return any(edges[found.start()] for found in BETWEEN_WORDS.finditer(text) if 0 < found.start() < len(text))
 
 
 def pages_sizes(options: Options) -> tuple[int, int]:

@@ -134,3 +134,30 @@ def test_a_list_without_full_stops_is_cut_at_its_items() -> None:
         "- item number 2\n- item number 3",
         "- item number 4\n- item number 5",
     ]
+
+
+def test_white_space_with_a_mark_on_it_leads_on_where_no_sentence_fits() -> None:
+    found = build("sentence", max_size=2, strip_whitespace=False).split("! \u200cxx")
+    assert [span.text("! \u200cxx") for span in found.spans] == ["!", " \u200c", "xx"]
+
+
+def test_a_space_that_ends_sentences_is_not_torn_from_its_mark() -> None:
+    assert texts("a  \u0301b c", max_size=40, sentence_enders=[" "], target_size=1) == ["a", " \u0301b", "c"]
+
+
+def test_a_sentence_of_the_largest_size_may_end_with_a_mark_of_white_space() -> None:
+    assert texts("abcde\nfg", max_size=5, sentence_enders=["\n"], fallback_to_words=False) == ["abcde", "fg"]
+
+
+@pytest.mark.parametrize(
+    ("marks", "text", "expected"),
+    [
+        (["a", "aa"], "b" + "a" * 5000 + "b", ["b" + "a" * 5000 + "b"]),
+        (["...", "."], "x" + "." * 5000 + "x. y", ["x" + "." * 5000 + "x.", "y"]),
+        (["\n", "."], "See\n.gitignore now. Yes", ["See", ".gitignore now.", "Yes"]),
+        ([".", "。"], "他說：「好。」abc. 3.14", ["他說：「好。」", "abc.", "3.14"]),
+    ],
+    ids=["letters", "leaders", "hidden file", "closers"],
+)
+def test_marks_made_of_each_other_end_runs_once(marks: list[str], text: str, expected: list[str]) -> None:
+    assert texts(text, max_size=6000, min_size=0, target_size=1, sentence_enders=marks) == expected

@@ -127,3 +127,9 @@ def test_every_visible_word_is_laid_out_once() -> None:
         hidden.decompose()
     text = page.text[page.text.index("FAQ") :]
     assert re.sub(r"\s", "", text) == re.sub(r"\s", "", soup.get_text())
+
+
+def test_details_end_behind_a_whole_crlf() -> None:
+    text = "Intro.\r\n<details><summary>What?</summary>\r\nA thing.\r\n</details>\r\nMore.\r\n"
+    pair = read_faq(text).pairs[0]
+    assert text[pair.start : pair.end].endswith("</details>\r\n")
