@@ -6,6 +6,7 @@ because the guard must know all that would vanish before any change is final.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 
 from pipelines.gates import GateVerdict, verdict
 from pipelines.guard import Verdict
-from pipelines.table import log
+from pipelines.table import log, schemas
 from pipelines.table.keys import CONTAINER, FILE
 from pipelines.table.records import FileEntry, Shard
 from pipelines.work.deciding.assembly import Assembled, Assembly
@@ -26,7 +27,14 @@ from pipelines.work.deciding.losses import find_losses, judged
 from pipelines.work.deciding.places import Places
 from pipelines.work.job import Job
 from pipelines.work.results import Counts, TaskResult
-from pipelines.work.standing_failures import Settlement, last_failures, marks_of, next_failures, same_duplicates
+from pipelines.work.standing_failures import (
+    Settlement,
+    last_failures,
+    marks_of,
+    next_failures,
+    place_marks,
+    same_duplicates,
+)
 from pipelines.work.stored_plan import StoredPlan, load_duplicates
 
 Action = Literal["publish", "nothing", "gate", "race"]
@@ -64,6 +72,7 @@ def decide(job: Job, plan: StoredPlan, results: Sequence[TaskResult]) -> Decisio
         return Decision(action="race", counts=counts)
     places, keeping = Places(ledger), keeping_of(ledger)
     lost = _lost_ids(ledger, places, keeping, counts)
+    found = _without_losers(list(failures_of(ledger)), lost, counts)
     failed = counts.failures.total() + plan.known_failures + load_duplicates(ledger.store, job.run_id).num_rows
     listed = plan.listed + sum(number for what, number in counts.documents.items() if what.endswith("\tlisted"))
     gate = verdict(job.config.gates, failed=failed, documents=listed)
@@ -74,9 +83,7 @@ def decide(job: Job, plan: StoredPlan, results: Sequence[TaskResult]) -> Decisio
     old_failures = last_failures(ledger.store, plan.base)
     changes = Rows(ledger, "changes")
     assembled = Assembly(ledger, places, keeping, changes, old_failures["id"].combine_chunks()).assemble()
-    new_failures = next_failures(
-        old_failures, [*failures_of(ledger), *lost], _settlement(ledger, assembled, old_failures)
-    )
+    new_failures = next_failures(old_failures, [*found, *lost], _settlement(ledger, assembled, old_failures))
     outcome = replace(
         outcome,
         shards=tuple(assembled.shards),
@@ -111,6 +118,21 @@ def _lost_ids(ledger: Ledger, places: Places, keeping: Keeping, counts: Counts) 
                 counts.document(source, "failed", taken)
                 number -= taken
     return found
+
+
+def _without_losers(found: Sequence[pa.Table], lost: Sequence[pa.Table], counts: Counts) -> list[pa.Table]:
+    """The failures that tasks found, without those of documents that lost their ids: they are failures once."""
+    losers = pa.concat_tables([schemas.FAILURES.empty_table(), *lost])
+    if not losers.num_rows:
+        return list(found)
+    losing = place_marks(losers).combine_chunks()
+    files = marks_of(losers.filter(pc.is_null(losers["position"]))).combine_chunks()
+    kept: list[pa.Table] = []
+    for rows in found:
+        gone = pc.or_(pc.is_in(place_marks(rows), value_set=losing), pc.is_in(marks_of(rows), value_set=files))
+        counts.failures -= Counter(rows.filter(gone)["error"].to_pylist())
+        kept.append(rows.filter(pc.invert(gone)))
+    return kept
 
 
 def _settlement(ledger: Ledger, assembled: Assembled, old_failures: pa.Table) -> Settlement:

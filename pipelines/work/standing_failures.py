@@ -35,6 +35,12 @@ def marks_of(rows: pa.Table) -> pa.ChunkedArray:
     return pc.binary_join_element_wise(rows["id"], rows["uri"], "\0")
 
 
+def place_marks(rows: pa.Table) -> pa.ChunkedArray:
+    """A document by `id`, `uri` and the record that it is; what follows in a position is a place in its text."""
+    record = pc.replace_substring_regex(pc.fill_null(rows["position"], ""), ":.*", "")
+    return pc.binary_join_element_wise(rows["id"], rows["uri"], record, "\0")
+
+
 def last_failures(store: Store, version: int | None) -> pa.Table:
     """The failure rows of one version; none for None."""
     snapshot = None if version is None else load(store, version)

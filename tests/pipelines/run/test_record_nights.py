@@ -226,6 +226,20 @@ def test_a_record_kept_on_faith_has_its_rows_once_although_another_of_its_id_fai
     assert corpus.states()["x"]["path"] == "a.jsonl"
 
 
+def test_what_has_no_id_of_its_own_is_a_failure_once_and_gone_with_its_object(corpus: Records) -> None:
+    corpus.lines("a.jsonl", "x", "y")
+    corpus.lines("b.jsonl", {"id": "y", "text": 5}, "z")
+    corpus.write("x", b"\x89PNG\r\n\x1a\n\x00")
+    outcome = corpus.run()
+    assert corpus.failed() == [("x", "x", None, "duplicate-id"), ("y", "b.jsonl", "line 1", "duplicate-id")]
+    assert corpus.counts(outcome) == {"listed": 5, "chunked": 3, "failed": 2}
+    assert not corpus.run().committed
+    corpus.remove("x")
+    corpus.lines("b.jsonl", "z")
+    corpus.run()
+    assert corpus.failed() == []
+
+
 def test_the_guard_withholds_records_until_they_are_approved(corpus: Records) -> None:
     corpus.lines("a.jsonl", *names("a", 30))
     corpus.lines("b.jsonl", *names("b", 10))
