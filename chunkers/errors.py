@@ -6,6 +6,7 @@ ChunkersError
 │   ├── UnknownOption      not an option of any strategy
 │   ├── InertOption        an option this strategy never reads
 │   ├── InvalidOption      right name, wrong value
+│   │   ├── MissingOption  one that has to be given
 │   │   └── NotAChunker    what `custom` is to call cannot be called; a TypeError too
 │   └── MissingEngine      the option selects a library that is not installed
 └── DocumentError          one document cannot be chunked: it fails as a whole, others go on
@@ -93,6 +94,15 @@ class InvalidOption(OptionError):
         super().__init__(f"{name} is {value!r}; {name} must be {allowed}", name=name, value=value, allowed=allowed)
 
 
+class MissingOption(InvalidOption):
+    """The strategy has no default for the option, and it was not given."""
+
+    def __init__(self, name: str, strategy: str) -> None:
+        OptionError.__init__(
+            self, f"option {name!r} is missing: strategy {strategy!r} has no default for it", name=name
+        )
+
+
 class NotAChunker(InvalidOption, TypeError):
     """What the strategy `custom` is to call is no function that it can call."""
 
@@ -134,5 +144,5 @@ class OptionWarning(UserWarning):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """` (did you mean 'x'?)` for the closest known name, or nothing."""
-    close = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.5)
+    close = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.55)
     return f" (did you mean {close[0]!r}?)" if close else ""

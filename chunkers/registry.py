@@ -7,7 +7,15 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from chunkers.errors import InertOption, InvalidOption, OptionError, UnknownOption, UnknownStrategy, nearest
+from chunkers.errors import (
+    InertOption,
+    InvalidOption,
+    MissingOption,
+    OptionError,
+    UnknownOption,
+    UnknownStrategy,
+    nearest,
+)
 from chunkers.strategies.base import Strategy
 from chunkers.strategies.character import Character
 from chunkers.strategies.code import Code
@@ -55,6 +63,10 @@ def option_names(kind: type[Any]) -> list[str]:
     return [field.name for field in dataclasses.fields(kind.Options)]
 
 
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
 def make(name: str, options: Mapping[str, Any], others: Iterable[type[Any]] = ()) -> Strategy:
     """Build the strategy `name`. Raises UnknownStrategy, UnknownOption, InertOption or InvalidOption.
 
@@ -71,6 +83,9 @@ def make(name: str, options: Mapping[str, Any], others: Iterable[type[Any]] = ()
         if any(option in option_names(other) for other in kinds.values()):
             raise InertOption(option, name, f"{name} reads {', '.join(known)}{nearest(option, known)}")
         raise UnknownOption(option, name, known)
+    for field in dataclasses.fields(kind.Options):
+        if field.name not in options and _is_required(field):
+            raise MissingOption(field.name, name)
     try:
         strategy: Strategy = kind(kind.Options(**options))
     except InertOption as error:

@@ -12,7 +12,7 @@ from chunkers.cutting.levels import Clause, Grapheme, Ladder, Line, Sentence, Sy
 from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import Overlap
 from chunkers.cutting.sentence_packing import SentencePacker, Sentencing
-from chunkers.errors import InvalidOption
+from chunkers.errors import InvalidOption, MissingOption
 from chunkers.records import Split
 from chunkers.strategies.base import ROOM_FOR_OVERLAP, Sizes, check_count, check_flag, with_start_index
 
@@ -41,7 +41,7 @@ class SentenceOptions(Sizes):
 
     def __post_init__(self) -> None:
         if self.max_size is None:
-            raise InvalidOption("max_size", None, "set: `sentence` has no default for it")
+            raise MissingOption("max_size", "sentence")
         super(SentenceOptions, self).__post_init__()
         for name, value, least in (("min_size", self.min_size, 0), ("target_size", self.target_size, 1)):
             check_count(name, value, least=least, optional=True)

@@ -17,6 +17,7 @@ from chunkers import (
     InvalidResult,
     MalformedDocument,
     MissingEngine,
+    MissingOption,
     OptionError,
     OptionWarning,
     SpecialTokenFound,
@@ -201,3 +202,9 @@ def test_an_unset_overlap_yields_to_small_sizes(max_size: int | None, overlap: i
 def test_errors_pickle_with_their_data(error: ChunkersError) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
+
+
+@pytest.mark.parametrize(("strategy", "option"), [("custom", "chunker"), ("sentence", "max_size")])
+def test_an_option_without_a_default_has_to_be_given(strategy: str, option: str) -> None:
+    with pytest.raises(MissingOption, match=f"option '{option}' is missing: strategy '{strategy}' has no default"):
+        build(strategy)
