@@ -41,8 +41,8 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
         try:
             Path(arguments.html).write_text(page(found), encoding="utf-8", errors="backslashreplace")
         except OSError as error:
-            raise StorageError(f"{arguments.html}: {error.strerror or error}", address=arguments.html) from error
-        console.message(f"{len(found.spans)} chunks of {arguments.file}: {arguments.html}")
+            raise StorageError(error.strerror or str(error), address=arguments.html) from error
+        console.message(f"chunks of {arguments.file} ({len(found.spans)}): {arguments.html}")
     if console.as_json:
         console.json_line(found.as_json())
     elif arguments.html is None:

@@ -31,7 +31,8 @@ def read_objects(file: str) -> dict[str, str]:
                 found.pop(uri, None)
                 found[uri] = action
     except (OSError, UnicodeError) as error:
-        raise UsageError(f"{file}: cannot be read: {error}") from error
+        why = (isinstance(error, OSError) and error.strerror) or error
+        raise UsageError(f"{file}: cannot be read: {why}") from error
     return found
 
 

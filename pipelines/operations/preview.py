@@ -13,9 +13,12 @@ import yaml
 from chunkers import ChunkersError, Drop, OptionError, Span, build
 from pipelines.config.model import Budget, Source
 from pipelines.documents.failures import DocumentFailure
+from pipelines.documents.formats.names import is_container
 from pipelines.documents.read import read_document
 from pipelines.errors import StorageError, UsageError
 from pipelines.work.token_counter import token_counter
+
+_RECORDS = "shown as one text; a run reads its records as documents, unless `format` is text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +85,10 @@ def preview_file(
     try:
         data = Path(file).read_bytes()
     except OSError as error:
-        raise StorageError(f"{file}: {error.strerror or error}", address=file) from error
+        raise StorageError(error.strerror or str(error), address=file) from error
     try:
-        document = read_document(data, Source(path=str(Path(file).parent)), Path(file).name, Budget())
+        source = Source(path=str(Path(file).parent))
+        document = read_document(data, source, Path(file).name, Budget())
         split = splitter.split(document.text, path=document.path, media_type=document.media_type)
     except (DocumentFailure, ChunkersError) as error:
         raise UsageError(f"{file}: {error}") from error
@@ -96,7 +100,7 @@ def preview_file(
         strategy=split.strategy,
         title=split.title,
         metadata=split.metadata,
-        notes=split.notes,
+        notes=(*split.notes, *([_RECORDS] if is_container(source, file) else [])),
         spans=split.spans,
         drops=split.drops,
         lengths=[len(span.context) + len(span.text(document.text)) for span in split.spans],

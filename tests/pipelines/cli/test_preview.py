@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from html.parser import HTMLParser
@@ -120,3 +121,16 @@ def test_the_page_holds_the_document_and_none_of_its_markup(tmp_path: Path) -> N
     assert "Content-Security-Policy" in found
     assert not re.search("[\x1b\u202e]", found)
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in found
+
+
+def test_a_file_of_records_is_shown_as_one_text_and_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl.gz"
+    file.write_bytes(gzip.compress(b'{"id": "a", "text": "Alpha."}\n'))
+    (note,) = preview_file(str(file)).notes
+    assert "a run reads its records as documents" in note
+
+
+def test_a_file_that_is_missing_is_named_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = str(tmp_path / "none.md")
+    assert main(["preview", missing]) == 5
+    assert capsys.readouterr().err == f"error: {missing}: No such file or directory\n"
