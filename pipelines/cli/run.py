@@ -32,7 +32,7 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
     if console.as_json:
         console.json_line(as_json(outcome))
     else:
-        _print(outcome, console)
+        _print(outcome, console, listed=arguments.objects is None)
     return outcome.exit_code
 
 
@@ -50,10 +50,11 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
 
 def _place(failure: Mapping[str, Any]) -> str:
     """The document that failed; a record without an id by where it lies."""
-    return failure["id"] or " ".join(filter(None, (failure["uri"], failure["position"])))
+    place = f" ({failure['position']})" if failure["position"] else ""
+    return failure["id"] or f"{failure['uri']}{place}"
 
 
-def _print(outcome: Outcome, console: Console) -> None:
+def _print(outcome: Outcome, console: Console, *, listed: bool) -> None:
     summary: Mapping[str, Any] = outcome.summary
     rows: list[tuple[str, Any]] = [("documents listed", summary["listed"])]
     rows += [(f"  {name}", summary[name]) for name in DOCUMENTS]
@@ -71,7 +72,7 @@ def _print(outcome: Outcome, console: Console) -> None:
         console.message(f"failed: {_place(failure)}: {failure['error']}: {failure['message']}")
     if (more := summary["failed"] - len(summary["failures"])) > 0 and summary["failures"]:
         console.message(f"failed: {more} more; the table's failures name every one")
-    if not summary["listed"]:
+    if listed and not summary["listed"]:
         console.warning("no document was found: no object of a source matches its include and exclude")
     say = (
         console.message if outcome.exit_code == 0 else console.warning if outcome.exit_code in (1, 4) else console.error

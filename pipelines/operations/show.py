@@ -9,6 +9,8 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from pipelines.config.model import Source
+from pipelines.documents.formats.names import is_container
 from pipelines.errors import TableStateError, UsageError
 from pipelines.operations.tables import load_snapshot, shards_with
 from pipelines.storage.store import Store
@@ -61,7 +63,8 @@ def show_document(store: Store, table: Snapshot, document_id: str) -> ShownDocum
         if states:
             break
     else:
-        raise UsageError(f"{store.address}: version {table.version} has no document {document_id!r}")
+        why = "; what is in it are records, with ids of their own" if is_container(Source(path=""), document_id) else ""
+        raise UsageError(f"{store.address}: version {table.version} has no document {document_id!r}{why}")
     mine = pc.field("parent_id") == document_id
     chunks = shards.read(store, shard.chunks.path, CHUNK_COLUMNS, filters=mine).to_pylist()
     failures = [
