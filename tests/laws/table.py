@@ -191,6 +191,7 @@ LISTED: tuple[Listed, ...] = (
             {"max_size": 80, "overlap": 20, "language": "rst"},
         ),
         drops=separators_dropped,
+        keeps_indentation=lambda options: "language" in options,
     ),
     Listed(
         strategy="character",
