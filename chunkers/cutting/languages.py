@@ -22,11 +22,13 @@ from chunkers.cutting.levels import (
     Level,
     Line,
     Scanned,
+    Sentence,
     Word,
 )
 from chunkers.records import Cut
 
 _AHEAD = 16_384  # code points behind a line end that tell what it is
+_DOCUMENTED = r"/\*\*(?!/)"
 MOST_ABOVE = 100  # lines that belong to the one below them
 _LONGEST_ABOVE = 400
 _MOST_BEHIND = 200  # code points of such a line behind what it starts with
@@ -110,11 +112,10 @@ def _chain(above: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CodeLadder(Sequence[Level]):
-    """Definitions in the first column, statements there, indented definitions, blank lines, lines, words.
+    """Definitions in the first column, statements there, indented definitions and `/**`, blank lines, lines, words.
 
     `columns` finds the first two at once: its only group has matched where it is a statement. `indented` finds the
-    third. A line that starts with
-    `above` belongs to the one below it.
+    third. A line that starts with `above` belongs to the one below it.
     """
 
     levels: tuple[Level, ...]
@@ -135,18 +136,23 @@ class CodeLadder(Sequence[Level]):
 
 def _code(definitions: str, statements: str, *, above: str, fold: bool = False) -> CodeLadder:
     flags = re.IGNORECASE if fold else re.NOFLAG
+    inner = rf"[ \t]{{1,200}}+(?:{definitions})"
+    begins, finds = _chain(above) + inner, inner
+    if _SLASHES in above:  # documentation, whatever it is about and however long its lines are
+        begins += rf"|{_chain(f'(?!{_DOCUMENTED})(?:{above})')}[ \t]{{0,200}}+{_DOCUMENTED}"
+        finds += rf"|[ \t]{{0,200}}+{_DOCUMENTED}"
+    belongs = re.compile(rf"[ \t]{{0,80}}+(?:{above})")
     levels = (
         _lines(definitions, "definition", above=above, flags=flags),
         _lines(statements, "statement", above=above, flags=flags),
-        _lines(definitions, "definition", indent="[ \t]{1,200}+", above=above, flags=flags),
+        LineStart(re.compile(rf"(?:\r\n?|\n)(?={begins})", flags), "definition", belongs),
         *_CODE_TAIL,
     )
     columns = re.compile(rf"\n(?:(?={definitions})|(?=({statements})))", flags)
-    indented = re.compile(rf"\n[ \t]{{1,200}}+(?:{definitions})", flags)
-    return CodeLadder(levels, columns, indented, re.compile(rf"[ \t]{{0,80}}+(?:{above})"))
+    return CodeLadder(levels, columns, re.compile(rf"\n(?:{finds})", flags), belongs)
 
 
-_CODE_TAIL: Ladder = (BlankLine(), Line(), Word(), Grapheme())
+_CODE_TAIL: Ladder = (BlankLine(), Line(), Sentence(), Word(), Grapheme())
 _SLASHES = r"//|/\*|\*"  # comments as in C
 _ATTRIBUTES = rf"{_SLASHES}|@|\[\w|#\["
 _HASH = r"#(?!!)"

@@ -16,10 +16,10 @@ NEVER_LAST = _words(
     """
     mr mrs ms mx messrs dr drs prof profs st ste mt gen col sgt capt cpt lt maj cmdr adm rep sen gov pres hon rev fr
     sr.a vs viz cf e.g i.e eg ie approx est dept univ assn bros ca al esp incl excl
-    jan feb mar apr jun jul aug sep sept oct nov dec
+    jan feb mar apr jun jul aug sep sept oct okt nov dec dez
     bzw z.b d.h d.i u.a.m hr frl str ggf evtl inkl zzgl vgl sog gem med kath ev dipl ing hrsg geb gest bspw
-    m mm mme mmes mlle mgr vd env
-    sra srta dra dña ud uds lic arq ing excmo exmo
+    m mm mme mmes mlle mgr vd env av
+    sra srta dra dña ud uds lic arq ing excmo exmo ee
     dott dott.ssa avv arch geom dir amm sig sig.ra sigg on psicol es fam spett egr gent
     dhr mevr mw drs ir bijv bv resp
     skt hhv bl.a f.eks t.ex
@@ -28,22 +28,22 @@ NEVER_LAST = _words(
     ул вул пр просп пл бул пер наб кв пгт пос им проф акад доц д-р тов гр см рис табл журн вид див чл ред напр
     т.е т.к т.н т.з рис
     δρ κ κα πχ π.χ
-    डॉ श्री श्रीमती ഡോ മി പ്രൊ
+    डॉ श्री श्रीमती प्रो ഡോ മി പ്രൊ
     """
 )
 """Those that something always follows: titles, `e.g.`, months, streets."""
 
 BEFORE_NUMBERS = _words(
     """
-    no nos nr nrs n° nº num p pp pg pag pgs vol vols fig figs sec secs ch chap ed eq eqs app tab art arts abs kap bd
-    s str ft in lb lbs oz yd mi hrs min blz стр стор ст разд гл п год хв
+    no nos nr nrs n° nº num núm p pp pg pag pgs vol vols fig figs sec secs ch chap ed eq eqs app tab art arts abs kap bd
+    s str ft in lb lbs oz yd mi hrs min blz стр стор ст разд гл п год хв रु
     """
 )
 """Those that end no sentence in front of a number."""
 
 MAYBE_LAST = _words(
     """
-    co corp inc ltd llc plc jr sr esq etc usw etc itd itp atd ecc cia gmbh тыс млн млрд гг
+    co corp inc ltd llc plc jr sr esq etc usw etc itd itp atd ecc cia gmbh mio mrd tsd тыс млн млрд гг
     """
 )
 """Those that end a sentence only in front of a word that begins one."""
@@ -74,6 +74,7 @@ MONTHS = _words(
     januar jänner februar feber märz april mai juni juli august september oktober november dezember
     januára februára marca apríla mája júna júla augusta septembra októbra novembra decembra
     january february march may june july october december
+    jan feb apr aug sept okt nov dez
     marts juni juli januari februari maart mei juni juli augustus
     """
 )

@@ -46,6 +46,7 @@ _WORD_BEFORE = re.compile(
 _WORD_BEHIND = re.compile(r"\s*([^\W\d_]+)(\.?)")
 _NEXT_DIGIT = re.compile(r"\s*\d")
 _ACRONYM = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
+_SECTION_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})+")
 _SPACED_DOTS = re.compile(r"\.(?: \.)+")
 _NEXT = re.compile(r"\s*([" + _OPEN + r"\"'¿¡]*)(\S?)(\S?)")
 _PARENTHESIS = re.compile(r"[（(][^（()）\n]{0,200}[。！？.!?][)）]")
@@ -191,10 +192,12 @@ def is_abbreviation(text: str, dot: int) -> bool:
     following = behind[1] if behind else ""
     if word.isdigit():
         return _is_ordinal(text, dot, word, following)
+    if _SECTION_NUMBER.fullmatch(word):
+        return _starts_line(text, dot - len(word)) and text[dot + 1 : dot + 2] in (" ", "\t", "\xa0", "\u3000")
     if word == "I" and following.lower() in OPENING_WORDS:
         return False
     if len(word) == 1 and word.isalpha():
-        return word.isupper() or _is_short(text, dot, word, following, behind)
+        return word.isupper() or "\u0621" <= word <= "\u064a" or _is_short(text, dot, word, following, behind)
     small = word.lower()
     if small in NEVER_LAST:
         return True
@@ -205,6 +208,12 @@ def is_abbreviation(text: str, dot: int) -> bool:
     if small in MAYBE_LAST or ("." in word and _ACRONYM.fullmatch(word)):
         return following.lower() not in OPENING_WORDS
     return False
+
+
+def _starts_line(text: str, start: int) -> bool:
+    """Whether nothing but blanks stands on the line in front of `start`."""
+    lead = text[max(0, start - 4) : start].rstrip(" \t#")
+    return not lead or lead[-1] in "\n\r"
 
 
 def _is_ordinal(text: str, dot: int, number: str, following: str) -> bool:
@@ -220,7 +229,7 @@ def _is_ordinal(text: str, dot: int, number: str, following: str) -> bool:
 def _is_short(text: str, dot: int, letter: str, following: str, behind: re.Match[str] | None) -> bool:
     """Whether a small letter with a full stop is an abbreviation: `p. 5`, `z. B.`, `г. Волгоград`, `a. an item`."""
     if _NEXT_DIGIT.match(text, dot + 1) or _is_initial(behind):
-        return letter in "pscnvfп" or _is_initial(behind)
+        return letter in "pscnvfпдкс" or _is_initial(behind)
     lead = text[max(0, dot - 4) : dot - 1].rstrip(" ")
     if letter in "гмсрулд":
         return bool(lead) and not lead[-1].isdigit() and lead[-1] != "."

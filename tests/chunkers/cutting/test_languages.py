@@ -66,6 +66,10 @@ BITS += [
     "// c",
     "const k = 1",
     "  \n",
+    "  /** d",
+    "   * e",
+    "   */",
+    "   * " + "long " * 50,
     "e\u0301",
     "\u0301",
     "“q”",
@@ -125,3 +129,17 @@ def test_both_ways_of_packing_code_cut_the_same(text: str, language: str, most: 
     limit = Limit(text, packing.bounds)
     general = pack(text, 0, len(text), packing.ladder, limit, trim=packing.trim, overlap=packing.overlap)
     assert packing.pack(text) == general
+
+
+def test_documentation_of_long_lines_stays_with_what_it_is_about() -> None:
+    members = [f"  /**\n   * {'Returns it. ' * 25}\n   */\n  find{n}(key: string): number;" for n in range(3)]
+    text = "interface A {\n" + "\n".join(members) + "\n}"
+    found = [piece.text for piece in chunk(text, "recursive", language="ts", max_size=400, overlap=0)]
+    assert found == ["interface A {\n" + members[0], members[1], members[2] + "\n}"]
+
+
+def test_a_line_of_code_too_long_is_cut_between_its_sentences() -> None:
+    text = "x = 1\n# " + "One comes here. Two comes behind it. " * 4
+    found = [piece.text for piece in chunk(text, "recursive", language="python", max_size=80, overlap=0)]
+    two = "One comes here. Two comes behind it. One comes here. Two comes behind it."
+    assert found == ["x = 1", "# " + two, two]
