@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipelines.config.addresses import below
 from pipelines.config.model import Config
@@ -56,8 +60,8 @@ def _parsed(line: str, where: str) -> tuple[str, str]:
 def list_objects(config: Config, file: str, emit: Sink) -> tuple[Listing, Mapping[str, set[str]]]:
     """The objects to read, as a listing of sources that are not listed whole, and the paths by source that are gone.
 
-    An object that no source takes is told to `emit`. One that is missing is listed nevertheless: reading it will fail,
-    and what the table has of it stays.
+    An object that no source takes is told to `emit`. A missing one is listed nevertheless (see `without_unknown`):
+    reading it will fail, and what the table has of it stays.
     """
     objects = read_objects(file)
     places = [_Place(config, index) for index in range(len(config.sources))]
@@ -80,6 +84,18 @@ def list_objects(config: Config, file: str, emit: Sink) -> tuple[Listing, Mappin
         sizes[row["source"]] = row["size_sum"] or 0
     listing = Listing(table=table, completed=(False,) * len(places), skipped=skipped, bytes=tuple(sizes))
     return listing, deleted
+
+
+def without_unknown(listing: Listing, states: pa.Table | None, emit: Sink) -> Listing:
+    """`listing` without missing objects that the table has nothing of: they are no documents, and take no id."""
+    table = listing.table
+    here = pc.or_(pc.is_valid(table["modified"]), pc.or_(pc.is_valid(table["validator"]), pc.greater(table["size"], 0)))
+    if states is not None:
+        here = pc.or_(here, pc.is_in(table["uri"], value_set=states["uri"].combine_chunks()))
+    for uri in table.filter(pc.invert(here))["uri"].to_pylist():
+        emit(ObjectSkipped(source="objects", path=uri, reason="it does not exist, and the table has nothing of it"))
+    kept = table.filter(here)
+    return replace(listing, table=kept, skipped=listing.skipped + table.num_rows - kept.num_rows)
 
 
 class _Place:

@@ -17,7 +17,7 @@ from pipelines.observe.events import Planned, Sink
 from pipelines.observe.stats import COUNTED
 from pipelines.operations.last_commit import LastCommit, read_last_commit
 from pipelines.operations.listing import Listing, list_sources
-from pipelines.operations.objects import list_objects
+from pipelines.operations.objects import list_objects, without_unknown
 from pipelines.operations.refused import same_refused, with_standing
 from pipelines.operations.survey import survey
 from pipelines.planning import Decided, Part, PlanSource, decide_objects, lay_out_plan
@@ -67,6 +67,8 @@ def prepare(config: Config, options: RunOptions, store: Store, run_id: str, emit
     partial = deleted is None and not all(listing.completed)
     heals = _classes_to_retry(config, base)
     last = read_last_commit(store, base, heals)
+    if deleted is not None:
+        listing = without_unknown(listing, last.states, emit)
     router = Router(config)
     shards = () if base is None else base.shards
     decided = decide_objects(

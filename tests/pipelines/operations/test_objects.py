@@ -95,6 +95,13 @@ def test_a_named_object_that_is_missing_keeps_its_rows(world: World) -> None:
     assert world.texts() == {"a.md": "a.md", "b.md": "b.md", "c.md": "c.md"}
 
 
+def test_a_named_object_that_never_was_is_told_and_is_no_document(world: World) -> None:
+    outcome = world.run(f"{world.docs}/never.md,upsert")
+    assert [event.path for event in world.events if isinstance(event, ObjectSkipped)] == [f"{world.docs}/never.md"]
+    assert (outcome.exit_code, outcome.committed, outcome.summary["failed"]) == (0, False, 0)
+    assert world.texts() == {"a.md": "a.md", "b.md": "b.md", "c.md": "c.md"}
+
+
 def test_an_object_that_no_source_takes_is_told(world: World) -> None:
     lines = [f"{world.docs}/x.tmp,upsert", "s3://elsewhere/a.md,delete", f"{world.config.output.path}/x,upsert"]
     outcome = world.run(*lines)
