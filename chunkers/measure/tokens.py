@@ -19,6 +19,7 @@ import tiktoken
 import tiktoken.model
 
 from chunkers.errors import InvalidOption
+from chunkers.measure.long_words import encode_in_parts
 
 DEFAULT_ENCODING = "cl100k_base"
 _NO_SPECIAL: frozenset[str] = frozenset()
@@ -83,11 +84,15 @@ class Encoding:
         self, text: str, allowed_special: frozenset[str] = _NO_SPECIAL
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
         """`edges` and `whole` of a `TokenMap`."""
+        core = self.bpe._core_bpe
+
+        def encode(part: str) -> npt.NDArray[np.uint32]:
+            return np.frombuffer(core.encode_to_tiktoken_buffer(part, allowed_special), dtype=np.uint32)
+
         try:
-            buffer = self.bpe._core_bpe.encode_to_tiktoken_buffer(text, allowed_special)
+            ids = encode_in_parts(text, encode, core.decode_single_token_bytes)
         except UnicodeEncodeError:
             return self.edges(_replace_surrogates(text), allowed_special)
-        ids = np.frombuffer(buffer, dtype=np.uint32)
         edges = np.zeros(len(ids) + 1, dtype=np.int64)
         np.cumsum(self._characters[ids], out=edges[1:])
         whole = np.ones(len(edges), dtype=np.bool_)
