@@ -153,8 +153,10 @@ def test_evidence_is_three_articles_in_a_row(text: str, certain: bool) -> None:
         ("千二百", 1200),
         ("XIV", 14),
         ("x", 10),
-    ]
-    + [("", None), ("abc", None), ("IIX", None)],
+        ("", None),
+        ("abc", None),
+        ("IIX", None),
+    ],
 )
 def test_numerals(text: str, value: int | None) -> None:
     assert number_of(text) == value
