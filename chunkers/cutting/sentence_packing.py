@@ -151,7 +151,8 @@ class SentencePacker:
         stop, start = self.long_end(position)
         named = self.named(stop, start)
         if not self.how.rest:
-            self.add(position, position, stop, "oversize")
+            # Tokens are looked for in those of the whole text, which need not be those of a slice of it.
+            self.add(position, position, stop, named if self.limit.fits(position, stop) else "oversize")
             return start
         spans = self.spans
         short = spans[-1] if spans and self.is_short(spans[-1]) and not spans[-1].overlap else None

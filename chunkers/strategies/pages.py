@@ -102,6 +102,7 @@ class Pages:
 
         The path takes half of the size at most: the outermost titles go first.
         """
+        titles = tuple(filter(None, titles))  # headings without a title
         while titles:
             context = " > ".join(titles) + "\n\n"
             if 2 * len(context) <= (self.options.chunk_size or SIZE):

@@ -55,6 +55,9 @@ _DETAILS = re.compile(r"(?i)<(?P<close>/)?(?P<name>details|summary)\b[^<>]{0,100
 _TAG = re.compile(r"<[^<>]{0,1000}>")
 _MARKS = re.compile(r"[*_]{2}|^#{1,6}[ \t]+|[ \t]#+[ \t]*$")
 
+_OVERLINE = re.compile(r"\A([=\-~^\"'`*+#.:_])\1{2,}\n")
+"""The line above a title that has one below too, as in reStructuredText."""
+
 
 class Pair(NamedTuple):
     """One question and its answer: `text[start:end]` is both, headings right above included.
@@ -201,6 +204,7 @@ class _Event(NamedTuple):
 def assemble(text: str, headings: Sequence[Heading], given: Sequence[Given], held: Sequence[int] = ()) -> Faq:
     """Pairs and parts of `text`, of its markers, `headings` and the pairs `given`; markers inside `held` count not."""
     lines = text.replace("\r", "\n") if "\r" in text else text
+    headings = [heading._replace(title=_OVERLINE.sub("", heading.title)) for heading in headings]
     asking = {
         heading.start
         for group in _siblings(headings)
@@ -344,7 +348,7 @@ class _Reader:
             return
         event, lines = opened.event, self.lines
         newline = lines.find("\n", event.end, end)
-        head_end = opened.answer or (event.end if event.title else newline + 1 if newline >= 0 else end)
+        head_end = event.end if event.title else opened.answer or (newline + 1 if newline >= 0 else end)
         question = _clean(event.title or lines[event.end : head_end])
         answer = opened.answer_text or head_end
         if not question or not lines[answer:end].strip():

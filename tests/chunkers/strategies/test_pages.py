@@ -105,3 +105,8 @@ def test_a_deeper_heading_stays_with_its_text() -> None:
 def test_only_markdown_has_sections(path: str | None, media_type: str | None, context: str) -> None:
     found = chunk("# A\n\ntext", "pages", path=path, media_type=media_type)
     assert [piece.context for piece in found] == [context]
+
+
+def test_a_heading_without_a_title_is_not_in_the_context() -> None:
+    found = chunk("# \n\nOne.\n\n## B\n\nTwo.\n", "pages", path="a.md")
+    assert [(piece.headings, piece.context) for piece in found] == [(("",), ""), (("", "B"), "B\n\n")]

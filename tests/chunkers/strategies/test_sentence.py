@@ -174,3 +174,8 @@ def test_a_sentence_of_the_largest_size_may_end_with_a_mark_of_white_space() -> 
 )
 def test_marks_made_of_each_other_end_runs_once(marks: list[str], text: str, expected: list[str]) -> None:
     assert texts(text, max_size=6000, min_size=0, target_size=1, sentence_enders=marks) == expected
+
+
+def test_a_sentence_that_fits_once_it_is_trimmed_is_not_over_the_limit() -> None:
+    options = {"max_size": 80, "max_tokens": 1, "sentence_enders": [" "], "fallback_to_words": False}
+    assert [(piece.text, piece.cut) for piece in chunk(" …… ", "sentence", **options)] == [("……", "document-end")]

@@ -133,3 +133,17 @@ def test_details_end_behind_a_whole_crlf() -> None:
     text = "Intro.\r\n<details><summary>What?</summary>\r\nA thing.\r\n</details>\r\nMore.\r\n"
     pair = read_faq(text).pairs[0]
     assert text[pair.start : pair.end].endswith("</details>\r\n")
+
+
+def test_titles_with_a_line_above_and_below_are_read_without_it() -> None:
+    text = "=======\nThe FAQ\n=======\n\nWhy?\n----\n\nSo.\n\nHow?\n----\n\nThus.\n\nWho?\n----\n\nUs.\n"
+    faq = read_faq(text)
+    assert (faq.title, [pair.path for pair in faq.pairs]) == (
+        "The FAQ",
+        [("The FAQ", "Why?"), ("The FAQ", "How?"), ("The FAQ", "Who?")],
+    )
+
+
+def test_only_the_heading_is_the_head_of_a_pair_whose_answer_is_marked_later() -> None:
+    faq = read_faq("# Why?\n\nSome say this.\n\nA: So.\n")
+    assert (faq.heads, [(pair.question, pair.end) for pair in faq.pairs]) == ([(0, 7)], [("Why?", 31)])
