@@ -33,6 +33,7 @@ LONGEST = 20.0
 # Tokens: no input may fit into one chunk at n and not at 4n, as letters or full stops do into the default size.
 OPTIONS: dict[str, tuple[Mapping[str, Any], ...]] = {
     "token": ({"max_size": 100}, {"max_size": 20, "overlap": 5}),
+    "recursive": ({}, {"max_size": 80, "overlap": 20}, {"max_size": 300, "language": "ts"}),
     "sentence": ({"max_size": 80}, {"max_size": 4000}),
     "markdown": ({}, {"max_size": 80, "overlap": 20}, {"headers": [["#", "title"], ["##", "section"]]}),
     "semantic-markdown": ({}, {"max_size": 80}),

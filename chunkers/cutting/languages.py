@@ -26,6 +26,7 @@ from chunkers.cutting.levels import (
     Word,
 )
 from chunkers.records import Cut
+from chunkers.text.lines import NEWLINE
 
 _AHEAD = 16_384  # code points behind a line end that tell what it is
 _DOCUMENTED = r"/\*\*(?!/)"
@@ -93,11 +94,13 @@ class _Lines(Scanned):
     __slots__ = ()
 
     def _matches(self, start: int, stop: int) -> Iterator[re.Match[str]]:
-        text = self._text
-        for found in self._pattern.finditer(text, max(0, start - 1), min(len(text), stop + _AHEAD)):
-            if found.start() > stop:
+        # Line end by line end: a search would go on to `ahead` for the next one that fits.
+        text, judge, ahead = self._text, self._pattern.match, min(len(self._text), stop + _AHEAD)
+        for line in NEWLINE.finditer(text, max(0, start - 1), stop + 2):
+            if line.start() > stop:
                 return
-            yield found
+            if (found := judge(text, line.start(), ahead)) is not None:
+                yield found
 
 
 def _lines(words: str, cut: Cut, *, indent: str = "", above: str = "", flags: re.RegexFlag = re.NOFLAG) -> LineStart:
