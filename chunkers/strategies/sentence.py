@@ -40,9 +40,9 @@ class SentenceOptions(Sizes):
     fallback_to_characters: bool = True
 
     def __post_init__(self) -> None:
+        super(SentenceOptions, self).__post_init__()
         if self.max_size is None:
             raise MissingOption("max_size", "sentence")
-        super(SentenceOptions, self).__post_init__()
         for name, value, least in (("min_size", self.min_size, 0), ("target_size", self.target_size, 1)):
             check_count(name, value, least=least, optional=True)
             if value is not None and value > self.max_size:
