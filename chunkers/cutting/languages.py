@@ -27,6 +27,7 @@ from chunkers.cutting.levels import (
 )
 from chunkers.records import Cut
 from chunkers.text.lines import NEWLINE
+from chunkers.text.patterns import compile_pattern
 
 _AHEAD = 16_384  # code points behind a line end that tell what it is
 _DOCUMENTED = r"/\*\*(?!/)"
@@ -105,8 +106,8 @@ class _Lines(Scanned):
 
 def _lines(words: str, cut: Cut, *, indent: str = "", above: str = "", flags: re.RegexFlag = re.NOFLAG) -> LineStart:
     """Before lines that start with `words` (a regular expression) behind `indent`, and the lines `above` them."""
-    pattern = re.compile(rf"(?:\r\n?|\n)(?={_chain(above)}{indent}(?:{words}))", flags)
-    return LineStart(pattern, cut, re.compile(rf"[ \t]{{0,80}}+(?:{above})") if above else None)
+    pattern = compile_pattern(rf"(?:\r\n?|\n)(?={_chain(above)}{indent}(?:{words}))", flags)
+    return LineStart(pattern, cut, compile_pattern(rf"[ \t]{{0,80}}+(?:{above})") if above else None)
 
 
 def _chain(above: str) -> str:
@@ -144,15 +145,15 @@ def _code(definitions: str, statements: str, *, above: str, fold: bool = False) 
     if _SLASHES in above:  # documentation, whatever it is about and however long its lines are
         begins += rf"|{_chain(f'(?!{_DOCUMENTED})(?:{above})')}[ \t]{{0,200}}+{_DOCUMENTED}"
         finds += rf"|[ \t]{{0,200}}+{_DOCUMENTED}"
-    belongs = re.compile(rf"[ \t]{{0,80}}+(?:{above})")
+    belongs = compile_pattern(rf"[ \t]{{0,80}}+(?:{above})")
     levels = (
         _lines(definitions, "definition", above=above, flags=flags),
         _lines(statements, "statement", above=above, flags=flags),
-        LineStart(re.compile(rf"(?:\r\n?|\n)(?={begins})", flags), "definition", belongs),
+        LineStart(compile_pattern(rf"(?:\r\n?|\n)(?={begins})", flags), "definition", belongs),
         *_CODE_TAIL,
     )
-    columns = re.compile(rf"\n(?:(?={definitions})|(?=({statements})))", flags)
-    return CodeLadder(levels, columns, re.compile(rf"\n(?:{finds})", flags), belongs)
+    columns = compile_pattern(rf"\n(?:(?={definitions})|(?=({statements})))", flags)
+    return CodeLadder(levels, columns, compile_pattern(rf"\n(?:{finds})", flags), belongs)
 
 
 _CODE_TAIL: Ladder = (BlankLine(), Line(), Sentence(), Word(), Grapheme())
@@ -176,7 +177,7 @@ _HTML_VOID = r"(?=[\s/>])"
 
 
 def _tags(names: str) -> TagStart:
-    return TagStart(re.compile(rf"<(?:{names}){_HTML_VOID}", re.IGNORECASE))
+    return TagStart(compile_pattern(rf"<(?:{names}){_HTML_VOID}", re.IGNORECASE))
 
 
 def _latex(commands: str, cut: Cut = "heading") -> LineStart:

@@ -6,7 +6,6 @@ import base64
 import datetime
 import json
 import math
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,13 +14,14 @@ from typing import Any
 import yaml
 
 from chunkers.structure.plainyaml import PLAIN_LINES, load_plain, read_plain
+from chunkers.text.patterns import compile_pattern
 
 MOST_CHARACTERS = 64 * 1024
 """Longer front matter is skipped like any other, but not parsed."""
 
-_OPENER = re.compile(r"(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)(?![ \t]*(?:[\r\n]|\Z))")
-_PLAIN = re.compile(rf"---\n({PLAIN_LINES})---(?:\n|\Z)")
-_MARKS = re.compile(r"[\r\n](?:(---|\.\.\.|\+\+\+)[ \t]*(?=[\r\n]|\Z)|(`{3,}|~{3,})([^\r\n]*))")
+_OPENER = compile_pattern(r"(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)(?![ \t]*(?:[\r\n]|\Z))")
+_PLAIN = compile_pattern(rf"---\n({PLAIN_LINES})---(?:\n|\Z)")
+_MARKS = compile_pattern(r"[\r\n](?:(---|\.\.\.|\+\+\+)[ \t]*(?=[\r\n]|\Z)|(`{3,}|~{3,})([^\r\n]*))")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,20 +9,22 @@ from __future__ import annotations
 import re
 from html import unescape
 
+from chunkers.text.patterns import compile_pattern
+
 SPACE = " \t\n\r\f"
-TAG = re.compile(r"<(/?)([a-zA-Z][^\t\n\f\r />]*+)((?:[^>=]++|=(?:[\t\n\f\r ]*+(?:\"[^\"]*+\"|'[^']*+'))?+)*+)>")
+TAG = compile_pattern(r"<(/?)([a-zA-Z][^\t\n\f\r />]*+)((?:[^>=]++|=(?:[\t\n\f\r ]*+(?:\"[^\"]*+\"|'[^']*+'))?+)*+)>")
 """A tag: whether it ends an element, its name, its attributes. A `>` inside of quotes does not end it."""
-PLAIN_TAG = re.compile(r"<(/?)([a-zA-Z][^\t\n\f\r />]*+)([^>]*+)>")
+PLAIN_TAG = compile_pattern(r"<(/?)([a-zA-Z][^\t\n\f\r />]*+)([^>]*+)>")
 """A tag where the quotes of some tag before are open at the end of the text: any `>` ends it."""
 
-_ATTRIBUTE = re.compile(
+_ATTRIBUTE = compile_pattern(
     r"([^\t\n\f\r />=][^\t\n\f\r />=]*+)(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\t\n\f\r >]*+)))?+"
 )
-_COMMENT_END = re.compile(r"--!?>")
-_NOT_SHOWN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b", re.IGNORECASE)
-_SCRIPT_MARK = re.compile(r"<!--|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
-MAY_HIDE = re.compile(r"hidden|display\s*:|visibility\s*:", re.IGNORECASE)
-_REFERENCE = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
+_COMMENT_END = compile_pattern(r"--!?>")
+_NOT_SHOWN = compile_pattern(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b", re.IGNORECASE)
+_SCRIPT_MARK = compile_pattern(r"<!--|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
+MAY_HIDE = compile_pattern(r"hidden|display\s*:|visibility\s*:", re.IGNORECASE)
+_REFERENCE = compile_pattern(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
 
 
 def attributes(text: str) -> dict[str, str]:
@@ -55,7 +57,7 @@ def raw_end(text: str, start: int, name: str) -> int:
     """Where the end tag of an element starts whose content is no markup; the text's end if there is none."""
     if name == "script":
         return _script_end(text, start)
-    found = re.compile(rf"</{name}(?=[\t\n\f\r />])", re.IGNORECASE).search(text, start)
+    found = compile_pattern(rf"</{name}(?=[\t\n\f\r />])", re.IGNORECASE).search(text, start)
     return found.start() if found else len(text)
 
 

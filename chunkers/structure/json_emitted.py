@@ -14,18 +14,19 @@ from operator import methodcaller
 
 from chunkers.errors import MalformedDocument
 from chunkers.structure.json_grammar import SCALAR, STRING, container_ends
+from chunkers.text.patterns import compile_pattern
 
 # Tokens that stand together, and the white space behind them. Such space has a bracket, colon or comma on one of its
 # sides, or the text is no JSON: then it stays, with the next character behind it. So does a string without end.
-_RUN = re.compile(
+_RUN = compile_pattern(
     r'[^ \t\n\r"]*+(?:"[^"\\]*+(?:\\(?:.|\Z)[^"\\]*+)*+(?:"|\Z)[^ \t\n\r"]*+)*+'
     r"(?:(?<=[\[\]{}:,])[ \t\n\r]++|[ \t\n\r]++(?:(?=[\[\]{}:,]|\Z)|.)|)",
     re.DOTALL,
 )
 _without_space = methodcaller("rstrip", " \t\n\r")
-_SPACE = re.compile(r"[ \t\n\r]*+")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]++")
-_TOKEN = re.compile(rf"({STRING})|({SCALAR})|([\[{{])|([\]}}])|[:,]")
+_SPACE = compile_pattern(r"[ \t\n\r]*+")
+_NOT_ASCII = compile_pattern(r"[^\x00-\x7f]++")
+_TOKEN = compile_pattern(rf"({STRING})|({SCALAR})|([\[{{])|([\]}}])|[:,]")
 
 
 class Emitted:

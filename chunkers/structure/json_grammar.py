@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from chunkers.errors import MalformedDocument
 from chunkers.text.lines import NEWLINE
+from chunkers.text.patterns import compile_pattern
 
 DEEPEST = 50_000
 """Levels of nesting that a document may have."""
@@ -36,25 +37,25 @@ class _Grammar:
             rf"(?:{SCALAR}|\[{space}(?:{SCALAR}{space}(?:,{space}{SCALAR}{space})*+)?\]"
             rf"|\{{{space}(?:{key}{SCALAR}{space}(?:,{space}{key}{SCALAR}{space})*+)?\}})"
         )
-        self.behind = re.compile(rf"{space}([,\]}}])")
+        self.behind = compile_pattern(rf"{space}([,\]}}])")
         self.steps = {"{": _step(space, key, value, r"\}"), "[": _step(space, "", value, r"\]")}
         self.deepest = {"{": _step(space, key, SCALAR, r"\}"), "[": _step(space, "", SCALAR, r"\]")}
 
 
 def _step(space: str, key: str, value: str, close: str) -> re.Pattern[str]:
-    return re.compile(rf"{space}(?:{key}{value}{space},{space})*+{key}(?:{value}{space}({close})|([\[{{]))")
+    return compile_pattern(rf"{space}(?:{key}{value}{space},{space})*+{key}(?:{value}{space}({close})|([\[{{]))")
 
 
 _SPACED, _COMPACT = _Grammar(_WS), _Grammar("")
-_WHOLE = re.compile(rf"{_WS}{_SPACED.value}{_WS}\Z")
-_OPEN = re.compile(rf"{_WS}([\[{{])")
-_EMPTY = re.compile(rf"{_WS}[\]}}]")
-_SPACE = re.compile(_WS)
-_STRING, _SCALAR, _VALUE = re.compile(STRING), re.compile(SCALAR), re.compile(_SPACED.value)
-_STRING_PART = re.compile(STRING.removesuffix('"'))
+_WHOLE = compile_pattern(rf"{_WS}{_SPACED.value}{_WS}\Z")
+_OPEN = compile_pattern(rf"{_WS}([\[{{])")
+_EMPTY = compile_pattern(rf"{_WS}[\]}}]")
+_SPACE = compile_pattern(_WS)
+_STRING, _SCALAR, _VALUE = compile_pattern(STRING), compile_pattern(SCALAR), compile_pattern(_SPACED.value)
+_STRING_PART = compile_pattern(STRING.removesuffix('"'))
 _MEMBERS = {
-    "{": re.compile(rf"({_COMPACT.key})({_COMPACT.value}|[\[{{])"),
-    "[": re.compile(rf"()({_COMPACT.value}|[\[{{])"),
+    "{": compile_pattern(rf"({_COMPACT.key})({_COMPACT.value}|[\[{{])"),
+    "[": compile_pattern(rf"()({_COMPACT.value}|[\[{{])"),
 }
 
 
@@ -141,7 +142,7 @@ def value_spans(text: str, start: int = 0) -> list[tuple[int, int]]:
     return found
 
 
-_TOKEN = re.compile(rf"{STRING}|[\[\]{{}}]|[^\[\]{{}}\"]++")
+_TOKEN = compile_pattern(rf"{STRING}|[\[\]{{}}]|[^\[\]{{}}\"]++")
 
 
 def _value_end(text: str, start: int) -> int:

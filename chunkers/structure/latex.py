@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from chunkers.structure.latex_text import plain_text
+from chunkers.text.patterns import compile_pattern
 
 LEVELS = {
     "part": 0,
@@ -19,10 +20,10 @@ LEVELS = {
     "paragraph": 5,
     "subparagraph": 6,
 }
-_VERBATIM = re.compile(
+_VERBATIM = compile_pattern(
     r"[BL]?[Vv]erbatim\*?|SaveVerbatim|lstlisting|minted|comment|filecontents\*?|luacode\*?|asy|pycode|sagesilent"
 )
-_MATH = re.compile(r"(?:math|displaymath|equation|align|alignat|gather|multline|flalign|eqnarray|dmath)\*?")
+_MATH = compile_pattern(r"(?:math|displaymath|equation|align|alignat|gather|multline|flalign|eqnarray|dmath)\*?")
 _GROUPS_OF = {
     "newcommand": 2,
     "renewcommand": 2,
@@ -38,7 +39,7 @@ _GROUPS_OF = {
     "NewDocumentEnvironment": 4,
     "newtheorem": 2,
 }
-_TOKEN = re.compile(
+_TOKEN = compile_pattern(
     r"\\(?:(?P<section>part|chapter|(?:sub){0,2}section|(?:sub)?paragraph)(?P<star>\*?)(?![a-zA-Z@])"
     r"|(?P<edge>begin|end)[ \t]*\{(?P<name>[^{}\n]{1,64})\}"
     r"|(?P<verb>verb\*?|lstinline|mintinline)(?![a-zA-Z@])"
@@ -51,24 +52,24 @@ _TOKEN = re.compile(
     r"|(?P<opener>[(\[])|[^a-zA-Z])"
     r"|%[^\n]*|(?P<dollar>\$\$?)|(?P<blank>\n[ \t]*(?=\n))"
 )
-_CONDITION = re.compile(
+_CONDITION = compile_pattern(
     r"%[^\n]*|\\(?:(?P<open>if(?!(?:f|thenelse)(?![a-zA-Z@]))[a-zA-Z@]*)|(?P<else>else)(?![a-zA-Z@])|(?P<fi>fi)(?![a-zA-Z@])|[^a-zA-Z])"
 )
-_GROUP_MARK = re.compile(r"[{}]|\\[\s\S]|%[^\n]*")
-_OPTIONAL = re.compile(r"\s*\[[^\[\]]{0,400}\]")
-_NAME = re.compile(r"\s*\\(?:[a-zA-Z@]+|[^a-zA-Z])")
-_GROUP_AHEAD = re.compile(r"\s*\{")
-_PARAMETERS = re.compile(r"\s*\\(?:[a-zA-Z@]+|[^a-zA-Z])[^{}\n]{0,200}\{")
-_LABELS = re.compile(r"(?:\s?[ \t]*\\label\s*\{[^{}\n]{0,200}\})*[ \t]*\n?")
-_INLINE = re.compile(r"\$(?:[^$\\\n]|\\[\s\S]|\n(?![ \t]*\n))++\$")
+_GROUP_MARK = compile_pattern(r"[{}]|\\[\s\S]|%[^\n]*")
+_OPTIONAL = compile_pattern(r"\s*\[[^\[\]]{0,400}\]")
+_NAME = compile_pattern(r"\s*\\(?:[a-zA-Z@]+|[^a-zA-Z])")
+_GROUP_AHEAD = compile_pattern(r"\s*\{")
+_PARAMETERS = compile_pattern(r"\s*\\(?:[a-zA-Z@]+|[^a-zA-Z])[^{}\n]{0,200}\{")
+_LABELS = compile_pattern(r"(?:\s?[ \t]*\\label\s*\{[^{}\n]{0,200}\})*[ \t]*\n?")
+_INLINE = compile_pattern(r"\$(?:[^$\\\n]|\\[\s\S]|\n(?![ \t]*\n))++\$")
 _CLOSERS = {
-    "(": re.compile(r"(?:[^\\]|\\[^)])*+\\\)", re.DOTALL),
-    "[": re.compile(r"(?:[^\\]|\\[^\]])*+\\\]", re.DOTALL),
-    "$$": re.compile(r"(?:[^$\\]|\\[\s\S]|\$(?!\$))*+\$\$"),
+    "(": compile_pattern(r"(?:[^\\]|\\[^)])*+\\\)", re.DOTALL),
+    "[": compile_pattern(r"(?:[^\\]|\\[^\]])*+\\\]", re.DOTALL),
+    "$$": compile_pattern(r"(?:[^$\\]|\\[\s\S]|\$(?!\$))*+\$\$"),
 }
-_NO_MATH = re.compile(r"\\(?:part|chapter|(?:sub)*section|begin\s*\{document\}|end\s*\{document\})(?![a-zA-Z@])")
-_FILE = re.compile(r"\s*(?:\{([^{}\n]{1,400})\}|([^\s{}\\%]{1,400}))")
-_VERB_OPTIONS = re.compile(r"(?:\[[^\[\]\n]*\])?(?:\{[^{}\n]*\}(?=[^\s\w]))?")
+_NO_MATH = compile_pattern(r"\\(?:part|chapter|(?:sub)*section|begin\s*\{document\}|end\s*\{document\})(?![a-zA-Z@])")
+_FILE = compile_pattern(r"\s*(?:\{([^{}\n]{1,400})\}|([^\s{}\\%]{1,400}))")
+_VERB_OPTIONS = compile_pattern(r"(?:\[[^\[\]\n]*\])?(?:\{[^{}\n]*\}(?=[^\s\w]))?")
 _MOST_SPENT = 8
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from chunkers.text.patterns import compile_pattern
+
 # What a line may start with after its indentation. Group names are one letter because `lastgroup` is the dispatch:
 #   h ATX heading   f fence   q quote   s "===" line   c ":::"   d a line of only "-", "|", ":" that starts with "-"
 #   t the same starting with "|" or ":"   r rule of * or _   b list item   l "<"   k "["   m "$$"
@@ -36,9 +38,9 @@ _MDX_STARTS = (
 # i: indented by four columns or more (and not blank)
 _INDENTED = r"(?P<i>(?:\ {4}|\ {0,3}\t)[ \t]*+(?!\n))"
 
-START = re.compile(_STARTS, re.VERBOSE)
-LINE = re.compile(rf"{_INDENTED}|\ {{0,3}}(?:{_STARTS})", re.VERBOSE)
-JUMP = re.compile(rf"\n(?:\ {{0,3}}(?:{_STARTS})|{_INDENTED})", re.VERBOSE)
+START = compile_pattern(_STARTS, re.VERBOSE)
+LINE = compile_pattern(rf"{_INDENTED}|\ {{0,3}}(?:{_STARTS})", re.VERBOSE)
+JUMP = compile_pattern(rf"\n(?:\ {{0,3}}(?:{_STARTS})|{_INDENTED})", re.VERBOSE)
 """The next line that may be more than paragraph text. Starts with a literal, so the search between is a memchr."""
 
 # What decides where headings are (see `outline`). In the first column: ATX headings, fences, tags, underlines, math and
@@ -59,21 +61,21 @@ _OUTLINE = rf"""
   | \$\$
   | :::
 """
-OUTLINE_LINE = re.compile(_OUTLINE, re.VERBOSE)
-OUTLINE_JUMP = re.compile(rf"\n(?=[\#`~<=\-\ $:\t>*+0-9\[])(?:{_OUTLINE})", re.VERBOSE)
+OUTLINE_LINE = compile_pattern(_OUTLINE, re.VERBOSE)
+OUTLINE_JUMP = compile_pattern(rf"\n(?=[\#`~<=\-\ $:\t>*+0-9\[])(?:{_OUTLINE})", re.VERBOSE)
 
 # A fence that only spaces stand before, on all its lines as many at least, without a line in it that could be one.
-INDENTED_FENCE = re.compile(r"(\ ++)```[^`\n]*+\n(?:\1(?!\ *(?:```|~~~))[^\n]*+\n|\ *+\n)*+\1```\ *+\n")
+INDENTED_FENCE = compile_pattern(r"(\ ++)```[^`\n]*+\n(?:\1(?!\ *(?:```|~~~))[^\n]*+\n|\ *+\n)*+\1```\ *+\n")
 # The same where every line has the mark of a quote before it.
-QUOTED_FENCE = re.compile(r"(>\ ?)```[^`\n]*+\n(?:>(?!\ *(?:```|~~~))[^\n]*+\n)*+\1```\ *+\n")
+QUOTED_FENCE = compile_pattern(r"(>\ ?)```[^`\n]*+\n(?:>(?!\ *(?:```|~~~))[^\n]*+\n)*+\1```\ *+\n")
 
-MDX_START = re.compile(_MDX_STARTS, re.VERBOSE)
-MDX_LINE = re.compile(rf"[ \t]*+(?:{_MDX_STARTS})", re.VERBOSE)
-MDX_JUMP = re.compile(rf"\n[ \t]*+(?:{_MDX_STARTS})", re.VERBOSE)
+MDX_START = compile_pattern(_MDX_STARTS, re.VERBOSE)
+MDX_LINE = compile_pattern(rf"[ \t]*+(?:{_MDX_STARTS})", re.VERBOSE)
+MDX_JUMP = compile_pattern(rf"\n[ \t]*+(?:{_MDX_STARTS})", re.VERBOSE)
 
 # A run of plain lines inside lists: an optional item marker, text, the lines that continue its paragraph wherever they
 # stand, blank lines. Anything that could be more than text is left out, links at the start of a line are let in.
-_UNNAMED = re.compile(r"\?P<\w>")
+_UNNAMED = compile_pattern(r"\?P<\w>")
 _MARKER = r"(?:[-+*]|[0-9]{1,9}+[.)])"
 # How the items of a plain list start, and how many columns in their content surely is, by what comes first.
 _LISTS = {
@@ -92,7 +94,9 @@ def _plain_text(starts: str) -> str:
 
 def _plain_run(starts: str) -> re.Pattern[str]:
     text = _plain_text(starts)
-    return re.compile(rf"(\ *+)(?:({_MARKER})(\ {{1,4}}+))?+({text}(?:[\ \t]*+{text})*+)((?:[\ \t]*+\n)*+)", re.VERBOSE)
+    return compile_pattern(
+        rf"(\ *+)(?:({_MARKER})(\ {{1,4}}+))?+({text}(?:[\ \t]*+{text})*+)((?:[\ \t]*+\n)*+)", re.VERBOSE
+    )
 
 
 @lru_cache(maxsize=64)
@@ -104,7 +108,7 @@ def list_run(first: str, indent: int, is_mdx: bool) -> re.Pattern[str] | None:
     text = _plain_text(_MDX_STARTS if is_mdx else _STARTS)
     item = rf"\ {{{indent}}}{marker}{text}"
     inner = rf"\ {{{indent + width},}}+(?:{_MARKER}\ {{1,4}}+)"
-    return re.compile(
+    return compile_pattern(
         rf"{item}(?:{item}|[\ \t]*+{text}|{inner}{text}|(?:[\ \t]*+\n)++(?:{item}|{inner}?+{text}))*+", re.VERBOSE
     )
 
@@ -112,12 +116,12 @@ def list_run(first: str, indent: int, is_mdx: bool) -> re.Pattern[str] | None:
 @lru_cache(maxsize=64)
 def list_item(first: str, indent: int) -> re.Pattern[str]:
     """The start of an item of such a list, with the line end before it."""
-    return re.compile(rf"\n\ {{{indent}}}{_LISTS[first][0]}", re.VERBOSE)
+    return compile_pattern(rf"\n\ {{{indent}}}{_LISTS[first][0]}", re.VERBOSE)
 
 
 def _quote_run(starts: str) -> re.Pattern[str]:
     text = _plain_text(starts)
-    return re.compile(
+    return compile_pattern(
         rf"(?:>\ *+(?:{_MARKER}\ {{1,4}}+)?+{text}(?:\ *+{text})*+|>[\ \t]*+\n)++(?=[\ \t]*+(?:\n|\Z))", re.VERBOSE
     )
 
@@ -126,45 +130,45 @@ PLAIN_RUN = _plain_run(_STARTS)
 MDX_PLAIN_RUN = _plain_run(_MDX_STARTS)
 QUOTE_RUN = _quote_run(_STARTS)
 MDX_QUOTE_RUN = _quote_run(_MDX_STARTS)
-LIST_MAY_GO_ON = re.compile(r"[ \t]|(?:[-+*]|[0-9]{1,9}[.)])[ \t\n]")
-LIST_ENDS = re.compile(r"\#{1,6}[ \t\n]|```[^`\n]*\n|~~~")
+LIST_MAY_GO_ON = compile_pattern(r"[ \t]|(?:[-+*]|[0-9]{1,9}[.)])[ \t\n]")
+LIST_ENDS = compile_pattern(r"\#{1,6}[ \t\n]|```[^`\n]*\n|~~~")
 
-SPACE = re.compile(r"[ \t]*+")
-BLANK_LINES = re.compile(r"(?:[ \t]*+\n)*+")
-ORDERED_ITEM = re.compile(r"[0-9]{1,2}[.)] ")
-BREAK = re.compile(r"\n\n(?!(?:[-+*]|[0-9]{1,9}[.)])[ \t\n])[^ \t\n]")
-BLANK_LINE = re.compile(r"\n[ \t]*+\n")
-DASH_RULE = re.compile(r"(?:-[ \t]*+){3,}+\n")
-DASH_UNDERLINE = re.compile(r"-++[ \t]*+\n")
-CODE_LINES = re.compile(r"(?:(?:[ \t]*+\n)*+(?: {4}| {0,3}\t)[ \t]*+[^ \t\n][^\n]*+\n)++")
+SPACE = compile_pattern(r"[ \t]*+")
+BLANK_LINES = compile_pattern(r"(?:[ \t]*+\n)*+")
+ORDERED_ITEM = compile_pattern(r"[0-9]{1,2}[.)] ")
+BREAK = compile_pattern(r"\n\n(?!(?:[-+*]|[0-9]{1,9}[.)])[ \t\n])[^ \t\n]")
+BLANK_LINE = compile_pattern(r"\n[ \t]*+\n")
+DASH_RULE = compile_pattern(r"(?:-[ \t]*+){3,}+\n")
+DASH_UNDERLINE = compile_pattern(r"-++[ \t]*+\n")
+CODE_LINES = compile_pattern(r"(?:(?:[ \t]*+\n)*+(?: {4}| {0,3}\t)[ \t]*+[^ \t\n][^\n]*+\n)++")
 FENCE_CLOSE = {
-    "`": re.compile(r"\n {0,3}(`{3,}+)[ \t]*+(?=\n)"),
-    "~": re.compile(r"\n {0,3}(~{3,}+)[ \t]*+(?=\n)"),
+    "`": compile_pattern(r"\n {0,3}(`{3,}+)[ \t]*+(?=\n)"),
+    "~": compile_pattern(r"\n {0,3}(~{3,}+)[ \t]*+(?=\n)"),
 }
 MDX_FENCE_CLOSE = {
-    "`": re.compile(r"\n[ \t]*+(`{3,}+)[ \t]*+(?=\n)"),
-    "~": re.compile(r"\n[ \t]*+(~{3,}+)[ \t]*+(?=\n)"),
+    "`": compile_pattern(r"\n[ \t]*+(`{3,}+)[ \t]*+(?=\n)"),
+    "~": compile_pattern(r"\n[ \t]*+(~{3,}+)[ \t]*+(?=\n)"),
 }
 NESTED_FENCE_CLOSE = {
-    "`": re.compile(r"\n[ \t>]*+(`{3,}+)[ \t]*+(?=\n)"),
-    "~": re.compile(r"\n[ \t>]*+(~{3,}+)[ \t]*+(?=\n)"),
+    "`": compile_pattern(r"\n[ \t>]*+(`{3,}+)[ \t]*+(?=\n)"),
+    "~": compile_pattern(r"\n[ \t>]*+(~{3,}+)[ \t]*+(?=\n)"),
 }
-BOX_OPEN = re.compile(r":{3,}+[ \t]*+[^:\s][^\n]*+\n")
-BOX_CLOSE = re.compile(r"(:{3,}+)[ \t]*+\n")
-FOOTNOTE = re.compile(r"\[\^[^\] \n]++\]:")
-MATH_CLOSE = re.compile(r"\$\$[ \t]*+\n")
+BOX_OPEN = compile_pattern(r":{3,}+[ \t]*+[^:\s][^\n]*+\n")
+BOX_CLOSE = compile_pattern(r"(:{3,}+)[ \t]*+\n")
+FOOTNOTE = compile_pattern(r"\[\^[^\] \n]++\]:")
+MATH_CLOSE = compile_pattern(r"\$\$[ \t]*+\n")
 
 # Link definitions. Continuation lines of a label or title are never blank.
 _BREAK = r"\\?\n(?![ \t]*+\n)"
-DEFINITION = re.compile(
+DEFINITION = compile_pattern(
     rf"\[(?P<label>(?:[^\[\]\\\n]|\\[^\n]|{_BREAK})++)\]:[ \t]*+(?:\n[ \t]*+)?"
     r"(?P<dest><(?:[^<>\\\n]|\\[^\n])*+>|(?!<)[^\x01-\x20\x7f]++)"
 )
-DEFINITION_TITLE = re.compile(
+DEFINITION_TITLE = compile_pattern(
     rf"""(?=[ \t\n])[ \t]*+(?:\n[ \t]*+)?(?:"(?:[^"\\\n]|\\[^\n]|{_BREAK})*+"|'(?:[^'\\\n]|\\[^\n]|{_BREAK})*+'"""
     rf"""|\((?:[^()\\\n]|\\[^\n]|{_BREAK})*+\))[ \t]*+\n"""
 )
-REST_BLANK = re.compile(r"[ \t]*+\n")
+REST_BLANK = compile_pattern(r"[ \t]*+\n")
 
 # HTML blocks: groups a-f are CommonMark's kinds 1-6, TAG_LINE is kind 7.
 _NAMES = (
@@ -175,18 +179,18 @@ _NAMES = (
 )
 HTML_NAMES = frozenset(_NAMES.replace("h[1-6]", "h1|h2|h3|h4|h5|h6").split("|"))
 HTML_VERBATIM = frozenset(("script", "pre", "style", "textarea"))
-HTML_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*+)(\s|/?>)", re.ASCII)
-HTML_MARK = re.compile(r"<(?:(?P<b>!--)|(?P<c>\?)|(?P<d>![A-Za-z])|(?P<e>!\[(?i:CDATA)\[))")
+HTML_TAG = compile_pattern(r"<(/?)([A-Za-z][A-Za-z0-9]*+)(\s|/?>)", re.ASCII)
+HTML_MARK = compile_pattern(r"<(?:(?P<b>!--)|(?P<c>\?)|(?P<d>![A-Za-z])|(?P<e>!\[(?i:CDATA)\[))")
 HTML_CLOSE = {
-    "a": re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE | re.ASCII),
-    "b": re.compile(r"-->"),
-    "c": re.compile(r"\?>"),
-    "d": re.compile(r">"),
-    "e": re.compile(r"\]\]>"),
+    "a": compile_pattern(r"</(?:script|pre|style|textarea)>", re.IGNORECASE | re.ASCII),
+    "b": compile_pattern(r"-->"),
+    "c": compile_pattern(r"\?>"),
+    "d": compile_pattern(r">"),
+    "e": compile_pattern(r"\]\]>"),
 }
 _VALUE = r"""(?:[^"'=<>`\x00-\x20]++|'[^'\n]*+'|"[^"\n]*+")"""
 _ATTRIBUTE = rf"(?:[^\S\n]++[a-zA-Z_:][a-zA-Z0-9:._-]*+(?:[^\S\n]*+=[^\S\n]*+{_VALUE})?+)"
-TAG_LINE = re.compile(
+TAG_LINE = compile_pattern(
     rf"<(?:[A-Za-z][A-Za-z0-9-]*+{_ATTRIBUTE}*+[^\S\n]*+/?>|/[A-Za-z][A-Za-z0-9-]*+[^\S\n]*+>)[^\S\n]*+\n"
 )
 
@@ -195,15 +199,15 @@ _INTERRUPTS = rf"""\#{{1,6}}+[ \t\n]|`{{3,}}+[^`\n]*\n|~~~|>
   |(?:(?:\*[ \t]*+){{3,}}+|(?:_[ \t]*+){{3,}}+|(?:-[ \t]*+){{3,}}+)\n
   |<(?:(?i:script|pre|style|textarea)[\s>]|!--|\?|![A-Za-z]|!\[CDATA\[|/?(?i:{_NAMES})(?:\s|/?>))|:::"""
 _TABLE_STOP = rf"{_INTERRUPTS}|(?:[-+*]|[0-9]{{1,9}}[.)])[ \t\n]"
-TABLE_STOP = re.compile(_TABLE_STOP, re.VERBOSE)
-INTERRUPT = re.compile(rf"\ {{0,3}}(?:{_TABLE_STOP}|\[\^[^\] \n]++\]:)", re.VERBOSE)
-TABLE_ROWS = re.compile(
+TABLE_STOP = compile_pattern(_TABLE_STOP, re.VERBOSE)
+INTERRUPT = compile_pattern(rf"\ {{0,3}}(?:{_TABLE_STOP}|\[\^[^\] \n]++\]:)", re.VERBOSE)
+TABLE_ROWS = compile_pattern(
     rf"(?:(?![ \t]*+\n|\ {{4}}|\ {{0,3}}\t|\ {{0,3}}(?:{_TABLE_STOP}))[^\n]*+\n)*+",
     re.VERBOSE,
 )
 
 # MDX: the pieces that matter while looking for the end of a `{…}` expression or a tag.
-MDX_TOKEN = re.compile(
+MDX_TOKEN = compile_pattern(
     r"""(?P<open>\{)|(?P<close>\})|(?P<end>>)|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`?"""
     r"""|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?""",
     re.DOTALL,
