@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from operator import attrgetter
 
-from pipelines.storage.base import LONGEST_TICK, Entry, Page, settled
+from pipelines.storage.base import LONGEST_TICK, Entry, Page, settled, settled_in_future
 from pipelines.storage.disk import TEMPORARY_START
 
 _SIZE, _MODIFIED, _CHANGED, _INODE = map(attrgetter, ("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino"))
@@ -27,12 +27,13 @@ def add_plain(folder: str, files: Sequence[os.DirEntry[str]], now: int, page: Pa
         infos = [item.stat(follow_symlinks=False) for item in files]
     except FileNotFoundError:  # deleted while we were listing
         return False
-    sizes, times = [*map(_SIZE, infos)], [*map(_MODIFIED, infos)]
+    sizes, times, changes = [*map(_SIZE, infos)], [*map(_MODIFIED, infos)], [*map(_CHANGED, infos)]
     validators: list[str | None] = [
-        *map(_VALIDATOR.__mod__, zip(sizes, times, map(_CHANGED, infos), map(_INODE, infos), strict=True))
+        *map(_VALIDATOR.__mod__, zip(sizes, times, changes, map(_INODE, infos), strict=True))
     ]
     if times and max(times) >= now - LONGEST_TICK:
-        validators = [each if settled(time_, now) else None for each, time_ in zip(validators, times, strict=True)]
+        trusted = [_trusted(*each, now) for each in zip(times, changes, strict=True)]
+        validators = [each if trust else None for each, trust in zip(validators, trusted, strict=True)]
     page.paths.extend([folder + name for name in names])
     page.sizes.extend(sizes)
     page.modified.extend(times)
@@ -42,6 +43,11 @@ def add_plain(folder: str, files: Sequence[os.DirEntry[str]], now: int, page: Pa
 
 def entry_of(path: str, info: os.stat_result, now: int) -> Entry:
     """The entry of one file, listed at `now` (UTC ns)."""
-    modified = info.st_mtime_ns
-    validator = _VALIDATOR % (info.st_size, modified, info.st_ctime_ns, info.st_ino) if settled(modified, now) else None
-    return Entry(path, info.st_size, modified, validator)
+    modified, changed = info.st_mtime_ns, info.st_ctime_ns
+    validator = _VALIDATOR % (info.st_size, modified, changed, info.st_ino)
+    return Entry(path, info.st_size, modified, validator if _trusted(modified, changed, now) else None)
+
+
+def _trusted(modified: int, changed: int, now: int) -> bool:
+    """Whether a later write must have changed one of these times (UTC ns)."""
+    return settled(modified, now) or settled_in_future(modified, changed, now)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -164,6 +166,14 @@ def test_transient_failure_is_tried_every_night(corpus: Corpus, monkeypatch: pyt
     corpus.run()
     assert corpus.rows() == corpus.afresh()
     assert corpus.failures() == []
+
+
+def test_failure_of_a_file_from_the_future_is_not_tried_again(corpus: Corpus) -> None:
+    os.utime(corpus.write("000.txt", b"%PDF-1.7 \x00\x01"), (4e9, 4e9))
+    time.sleep(0.03)
+    corpus.run()
+    again = corpus.run()
+    assert (again.committed, again.summary["bytes_read"]) == (False, 0)
 
 
 def test_failure_of_an_untouched_shard_stays_in_the_failures(corpus: Corpus) -> None:

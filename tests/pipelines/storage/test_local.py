@@ -13,6 +13,7 @@ import pytest
 from pipelines.errors import StorageError
 from pipelines.storage import disk
 from pipelines.storage.local import LocalStore
+from pipelines.storage.plainfiles import entry_of
 
 
 def listing(store: LocalStore, prefix: str = "") -> tuple[list[str], list[tuple[str, str]]]:
@@ -101,16 +102,25 @@ def test_new_files_have_ordinary_permissions(tmp_path: Path) -> None:
     assert [os.stat(tmp_path / name).st_mode & 0o777 for name in "ab"] == [0o644, 0o644]
 
 
-def test_a_file_of_the_future_has_no_validator(tmp_path: Path) -> None:
+def test_a_file_of_the_future_is_trusted_once_its_times_are_old(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("1")
     store = LocalStore(str(tmp_path))
     os.utime(tmp_path / "a", (4e9, 4e9))
-    future = store.stat("a")
-    os.utime(tmp_path / "a", (1e9, 1e9))
-    past = store.stat("a")
-    assert future is not None
-    assert past is not None
-    assert (future.validator, past.validator is None) == (None, False)
+    made = os.stat(tmp_path / "a")
+    moment = made.st_ctime_ns
+    young, old = (entry_of("a", made, moment + age).validator for age in (10_000_000, 2_100_000_000))
+    assert (young, old is None) == (None, False)
+    time.sleep(0.03)
+    listed = next(iter(store.list())).validators
+    (tmp_path / "a").write_text("2")
+    os.utime(tmp_path / "a", (4e9, 4e9))
+    assert listed == [old] != [entry_of("a", os.stat(tmp_path / "a"), moment + 10_000_000_000).validator]
+
+
+def test_a_file_of_a_server_whose_clock_is_ahead_has_no_validator(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1")
+    info = os.stat(tmp_path / "a")
+    assert entry_of("a", info, info.st_mtime_ns - 5_000_000_000).validator is None
 
 
 def test_a_missing_root_cannot_be_listed_but_a_missing_folder_is_empty(tmp_path: Path) -> None:
