@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -63,11 +64,29 @@ def _strategy(strategy: str, options: dict[str, Any]) -> Strategy:
     try:
         return _built(strategy, **options)
     except TypeError:  # options that cannot be a key, lists for one
-        return build(strategy, **options)
+        return _built_from(strategy, options)
 
 
 @lru_cache(maxsize=64, typed=True)
 def _built(strategy: str, /, **options: Any) -> Strategy:
+    return build(strategy, **options)
+
+
+def _built_from(strategy: str, options: dict[str, Any]) -> Strategy:
+    """The same for options with lists and mappings in them, which is how a configuration has them.
+
+    Their key is what they are made of, and so are they themselves: whoever changes a list later changes neither.
+    """
+    try:
+        key = marshal.dumps((strategy, options), 0)  # tells 1 from True and [] from (), and knows plain values only
+    except ValueError:
+        return build(strategy, **options)
+    return build(strategy, **options) if b"model_name" in key else _built_of(key)
+
+
+@lru_cache(maxsize=64)
+def _built_of(key: bytes) -> Strategy:
+    strategy, options = marshal.loads(key)
     return build(strategy, **options)
 
 

@@ -17,6 +17,7 @@ from chunkers import (
     Span,
     Split,
     Strategy,
+    api,
     build,
     chunk,
     chunks_of,
@@ -72,6 +73,32 @@ def test_given_metadata_is_copied() -> None:
     given["a"] = 2
     pieces[0].metadata["b"] = 3  # type: ignore[index]
     assert [dict(piece.metadata) for piece in pieces] == [{"a": 1, "b": 3}, {"a": 1}, {"a": 1}]
+
+
+def test_calls_with_lists_in_their_options_share_one_strategy() -> None:
+    first, again = ({"headers": [["#", "title"]], "max_size": 9} for _ in range(2))
+    assert api._strategy("markdown", first) is api._strategy("markdown", again)
+    assert api._strategy("markdown", first) is not api._strategy("markdown", {**first, "max_size": 10})
+    per_type = {"markdown": {"max_size": 99}}
+    assert api._strategy("auto", {"per_type": per_type}) is api._strategy("auto", {"per_type": dict(per_type)})
+
+
+def test_a_list_that_is_changed_between_calls_counts_as_it_is() -> None:
+    headers = [["#", "title"]]
+    text = "# One\n\na\n\n## Two\n\nb\n"
+    assert [each.metadata for each in chunk(text, "markdown", headers=headers)] == [{"title": "One"}]
+    headers.append(["##", "section"])
+    both = [{"title": "One"}, {"title": "One", "section": "Two"}]
+    assert [each.metadata for each in chunk(text, "markdown", headers=headers)] == both
+    headers.pop()
+    assert [each.metadata for each in chunk(text, "markdown", headers=headers)] == [{"title": "One"}]
+
+
+def test_equal_values_of_other_types_are_other_options() -> None:
+    headers = [["#", "title"]]
+    assert chunk("# A\n\nb", "markdown", headers=headers, max_size=1)
+    with pytest.raises(InvalidOption, match="max_size"):
+        chunk("# A\n\nb", "markdown", headers=headers, max_size=True)
 
 
 def test_chunks_of_numbers_spans_and_slices_text() -> None:
