@@ -78,12 +78,13 @@ class _PlainPacker(Packer):
 
     def run_plain(self) -> tuple[list[Span], list[Drop]]:
         """`run`, for a whole text."""
-        text, end, spans, most = self.text, self.end, self.spans, self.most
+        text, end, spans, most, back = self.text, self.end, self.spans, self.most, self.back
         find, rfind, append = text.find, text.rfind, spans.append
         spaced, non_space = _SPACED_BLANK.search, NON_SPACE.search
-        in_lines, overlaps, prose, prose_start = self.in_lines, self.back > 0, self.prose, self._prose_start
+        in_lines, prose = self.in_lines, self.prose
         begin = position = self.inner_start(0, 0)
         first = ended = position  # of the chunk before
+        before = self.rung  # of the ladder, which made the cut before
         last = end - most
         while True:
             # The next chunk runs from `begin`, repeats the text before `position`, and is new from there.
@@ -102,8 +103,8 @@ class _PlainPacker(Packer):
                     # a blank line of spaces may be nearer
                     stop, size = self._last_blank(stop if stop > 0 else position + 1, reach)
                 if stop < 0:
-                    stop, size, rung = self._line_end(begin, position, reach, is_last), 1, 1
-                    if stop == -2:
+                    stop, size, rung = rfind("\n", position + 1, reach + 1), 1, 1
+                    if before <= 1 and begin < position and self._wants_room(before, position, stop, reach, is_last):
                         begin = self._shorter_overlap(begin, position, reach, is_last)
                         continue
                 if stop > 0 and text[stop - 1].isspace():
@@ -113,24 +114,36 @@ class _PlainPacker(Packer):
             if stop > 0:
                 repeated = ended - begin if begin < position else 0
                 append(_new(Span, (begin, stop, _BY_LINES[rung], (), "", None, repeated, NOTHING, None)))
-                self.rung = rung
-                first, ended, position = begin, stop, stop + size
+                first, ended, position, before = begin, stop, stop + size, rung
                 if text[position].isspace():
                     position = non_space(text, position).start()  # type: ignore[union-attr]
                     if not "!" <= text[position] <= "~":
                         position = self.inner_start(stop + size, stop)
             else:
+                self.rung = before
                 if is_last:
                     position = self.last_chunk(begin, position, "")
                 else:
                     position = self._next_plain(begin, position, high, reach) or self.next(position)
                 first, ended = spans[-1][:2] if spans else (position, position)
+                before = self.rung
             if position >= end:
                 return spans, self.drops
-            if not overlaps:
+            if not back:
                 begin = position
             elif prose:
-                begin = prose_start(position, first, ended)
+                # `_prose_start`, where the overlap has its full size
+                floor = ended - back
+                if first < floor >= position - most and floor > 1:
+                    start = line = find("\n", floor - 2, ended) + 1
+                    if line:
+                        start = line + 1 if text[line] == "\n" else find("\n\n", line, ended) + 2
+                    if start > 1 and "!" <= text[start] <= "~":
+                        begin = start
+                    else:
+                        begin = self._paragraph_start(position, floor, ended, line, start if start > 1 else 0)
+                else:
+                    begin = self._prose_start(position, first, ended)
             else:
                 begin = self.overlap_start(position)
 
@@ -141,16 +154,14 @@ class _PlainPacker(Packer):
             found.pop()
         return (found[-1][0], found[-1][1] - found[-1][0]) if found else (-1, 2)
 
-    def _line_end(self, begin: int, position: int, reach: int, is_last: bool) -> int:
-        """Where no blank line is in reach: the last line end there.
+    def _wants_room(self, before: int, position: int, stop: int, reach: int, is_last: bool) -> bool:
+        """Whether the overlap has to be shorter where no blank line is in reach, and the last line end is `stop`.
 
-        -1 if there is none; -2 where the overlap has to be shorter, since without it the rest would fit, or the chunk
-        end at a blank line as the one before it does.
+        It has where without it the rest would fit, or the chunk would end at a blank line as the one before it does.
         """
-        if not self.rung and begin < position and (is_last or self._blank_ahead(position, reach) >= 0):
-            return -2
-        stop = self.text.rfind("\n", position + 1, reach + 1)
-        return -2 if stop < 0 and is_last and self.rung == 1 else stop
+        if before:
+            return is_last and stop < 0
+        return is_last or self._blank_ahead(position, reach) >= 0
 
     def _blank_ahead(self, position: int, reach: int) -> int:
         """The first blank line that would be in reach without the overlap, or -1."""
@@ -214,16 +225,24 @@ class _PlainPacker(Packer):
         floor, least = stop - self.back, position - self.most
         if hold:
             floor = max(floor, above + 1, trim_space(text, position, hold) - self.most)
-        if floor <= first:
-            floor = first + 1
-        if floor < least:
-            floor = least
+        floor = max(floor, first + 1, least)
         if floor >= stop:
             return position
-        lead = floor - 2 if floor > 2 else 0
-        line = text.find("\n", lead, stop) + 1
-        start = 1 if not line else line + 1 if text[line] == "\n" else text.find("\n\n", line, stop) + 2
-        if start == 1:
+        start = line = text.find("\n", max(floor - 2, 0), stop) + 1
+        if line:
+            start = line + 1 if text[line] == "\n" else text.find("\n\n", line, stop) + 2
+        return self._paragraph_start(position, floor, stop, line, start if start > 1 else 0, hold, above)
+
+    def _paragraph_start(
+        self, position: int, floor: int, stop: int, line: int, start: int, hold: int = 0, above: int = -1
+    ) -> int:
+        """`_prose_start` from `start`, where a paragraph starts, or if that is 0 from the first sentence or line.
+
+        `line` is where the first line starts behind `floor - 2`, or 0.
+        """
+        text = self.text
+        if not start:
+            lead = floor - 2 if floor > 2 else 0
             if 0 < line < floor:
                 line = text.find("\n", floor - 1, stop) + 1
             if self.ascii or text[lead:stop].isascii():
