@@ -37,11 +37,15 @@ def decide_unlisted(
     reasons: list[str] = []
     columns = [gone["id"], gone["source"], gone["path"], elsewhere, refused]
     for id_, origin, path, is_elsewhere, is_refused in zip(*(each.to_pylist() for each in columns), strict=True):
+        configured = [source for source in sources if source.path == origin]
         if deleted is None:
-            configured = [source for source in sources if source.path == origin]
             reason = _reason(id_, path, configured, elsewhere=is_elsewhere, refused=is_refused)
+        elif path in deleted.get(origin, ()):
+            reason = "removed"
+        elif is_elsewhere or is_refused:
+            reason = _under_another_id(id_, path, configured, refused=is_refused) or "unlisted"
         else:
-            reason = "removed" if path in deleted.get(origin, ()) else "unlisted"
+            reason = "unlisted"
         vanishes = reason in ("removed", "rekeyed") or (prune and reason == "out_of_scope")
         actions.append("vanish" if vanishes else "keep")
         reasons.append(reason)
@@ -56,14 +60,25 @@ def decide_unlisted(
 
 def _reason(id_: str, path: str, configured: Sequence[PlanSource], *, elsewhere: bool, refused: bool) -> str:
     """Why the document `id_` is in no listing. `configured` are the sources at the address it came from."""
-    owners = [source for source in configured if makes(source, path, id_)]
-    selecting = [source for source in owners or configured if source.selects(path)]
+    selecting = _selecting(id_, path, configured)
     if not all(source.completed for source in selecting):
         return "unreachable"
-    # An owner that lists the object under another id takes it for a container now, or no longer for one.
-    if not owners or selecting:
-        if refused:
-            return "unreplaced"
-        if elsewhere:
-            return "rekeyed"
-    return "removed" if selecting else "out_of_scope"
+    reason = _under_another_id(id_, path, configured, refused=refused) if elsewhere or refused else None
+    return reason or ("removed" if selecting else "out_of_scope")
+
+
+def _under_another_id(id_: str, path: str, configured: Sequence[PlanSource], *, refused: bool) -> str | None:
+    """Why an object that is listed has no longer the id `id_`; None if the source that gave it does not take it now.
+
+    An owner that lists the object under another id takes it for a container now, or no longer for one.
+    """
+    owners = [source for source in configured if makes(source, path, id_)]
+    if owners and not _selecting(id_, path, configured):
+        return None
+    return "unreplaced" if refused else "rekeyed"
+
+
+def _selecting(id_: str, path: str, configured: Sequence[PlanSource]) -> list[PlanSource]:
+    """The sources that take the object at `path`; those only that would give it `id_`, if there are any."""
+    owners = [source for source in configured if makes(source, path, id_)]
+    return [source for source in owners or configured if source.selects(path)]

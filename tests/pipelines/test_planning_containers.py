@@ -231,6 +231,19 @@ def test_a_list_of_objects_lets_go_of_what_it_names_only() -> None:
     }
 
 
+def test_a_named_object_leaves_the_id_it_had() -> None:
+    old = [state("a.md", "x"), state("b.md", "x"), box_state()]
+    made = World([listed("a.md"), box()], old, ranges("")).plan([source(id_prefix="p/", completed=False)], deleted={})
+    key = container_key("p/", "m.jsonl", "s3://docs")
+    assert decisions(made) == {
+        "a.md": "vanish rekeyed",
+        "b.md": "keep unlisted",
+        KEY: "vanish rekeyed",
+        "p/a.md": "read new",
+        key: "read new",
+    }
+
+
 @settings(deadline=None, max_examples=100)
 @given(data=st.data())
 def test_nights_of_containers_own_every_key_once(data: st.DataObject) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +15,9 @@ from pipelines.operations.objects import list_objects, read_objects
 from pipelines.operations.run import run
 from pipelines.records import Outcome, RunOptions
 from pipelines.storage.store import open_store
-from pipelines.table import snapshot
+from pipelines.table import log, snapshot
 from pipelines.table.reading import read_chunks
+from pipelines.work.standing_failures import last_failures
 
 
 def test_both_forms_of_a_line_and_the_last_action_counts(tmp_path: Path) -> None:
@@ -145,3 +148,25 @@ def test_what_is_said_of_objects_that_are_not_named_stands(tmp_path: Path) -> No
 
     assert failing(f"{tmp_path}/a/other.md,upsert") == ["duplicate-id"]
     assert failing(f"{tmp_path}/b/same.md,delete") == []
+
+
+def test_an_object_that_is_named_after_its_ids_changed_is_there_once(world: World) -> None:
+    world.write("d.jsonl", '{"id": "r1", "text": "one"}\n{broken\n')
+    world.run()
+    old = [(failure["position"], failure["error"]) for failure in failures(world)]
+    assert old == [("line 2", "malformed")]
+    world.config = replace(world.config, sources=(replace(world.config.sources[0], id_prefix="new/"),))
+    world.write("d.jsonl", '{"id": "r1", "text": "one"}\n{still broken\n')
+    world.run(f"{world.docs}/a.md,upsert", f"{world.docs}/d.jsonl,upsert")
+    # The broken line may be a record: so what the container had under its old ids stays, and what is said of it.
+    assert set(world.texts()) == {"new/a.md", "b.md", "c.md", "r1", "new/r1"}
+    assert [failure["error"] for failure in failures(world)] == ["malformed", "malformed"]
+    world.write("d.jsonl", '{"id": "r1", "text": "one"}\n')
+    world.run(f"{world.docs}/d.jsonl,upsert")
+    assert set(world.texts()) == {"new/a.md", "b.md", "c.md", "new/r1"}
+    assert failures(world) == []
+
+
+def failures(world: World) -> list[dict[str, Any]]:
+    store = open_store(world.config.output.path)
+    return last_failures(store, log.head(store).version).to_pylist()
