@@ -33,6 +33,18 @@ class Entry(NamedTuple):
     validator: str | None
 
 
+class Fetched(NamedTuple):
+    """The bytes of one object, and what the store said of just these bytes.
+
+    `modified` and `validator` are as in `Entry`. An object may have been another one when it was listed: what belongs
+    to the bytes is what must be remembered with them.
+    """
+
+    data: bytes
+    modified: int | None
+    validator: str | None
+
+
 class Page(NamedTuple):
     """Some of the entries of a listing, as columns: an object for each of 100,000 files is half of listing them.
 
@@ -86,6 +98,15 @@ class Store(ABC):
     @abstractmethod
     def read(self, path: str) -> bytes:
         """The whole object."""
+
+    def fetch(self, path: str) -> Fetched:
+        """The whole object and its validator, None unless it is certain to be that of these bytes."""
+        before = self.stat(path)
+        data = self.read(path)
+        after = self.stat(path)
+        if before is None or after is None or before != after or after.size != len(data):
+            return Fetched(data, None, None)
+        return Fetched(data, after.modified, after.validator)
 
     @abstractmethod
     def open(self, path: str) -> BinaryIO:

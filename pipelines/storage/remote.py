@@ -15,6 +15,7 @@ import fsspec
 
 from pipelines.errors import StorageError
 from pipelines.storage.base import PAGE, Entry, Page, Skipped, Store, check_path, is_text, printable, settled
+from pipelines.storage.times import nanoseconds
 
 _MEMORY = threading.Lock()
 """Makes `memory://` check and store in one step. Other processes have other memories anyway."""
@@ -108,7 +109,7 @@ class FsspecStore(Store):
 
     def _entry(self, path: str, info: Mapping[str, Any], now: int) -> Entry:
         validator = next((str(info[key]) for key in _VALIDATORS if info.get(key)), None)
-        modified = next((_nanoseconds(info[key]) for key in _TIMES if info.get(key)), None)
+        modified = next((nanoseconds(info[key]) for key in _TIMES if info.get(key)), None)
         return Entry(path, int(info.get("size") or 0), modified, validator)
 
     def _key(self, path: str) -> str:
@@ -168,24 +169,6 @@ class MemoryStore(FsspecStore):
 
     def _entry(self, path: str, info: Mapping[str, Any], now: int) -> Entry:
         stored = self._connected()[0].store.get(info["name"])
-        modified = _since_epoch(stored.modified) if stored is not None else now
+        modified = now if stored is None else nanoseconds(stored.modified) or now
         validator = f"{info['size']}-{modified}" if settled(modified, now) else None
         return Entry(path, int(info["size"]), modified, validator)
-
-
-def _nanoseconds(when: Any) -> int | None:
-    """UTC nanoseconds of the forms in which backends give a time; None for one that is none of them."""
-    if isinstance(when, int | float):
-        return int(when * 1_000_000_000)
-    if isinstance(when, str):
-        try:
-            when = datetime.datetime.fromisoformat(when)
-        except ValueError:
-            return None
-    return _since_epoch(when) if isinstance(when, datetime.datetime) else None
-
-
-def _since_epoch(when: datetime.datetime) -> int:
-    aware = when if when.tzinfo is not None else when.replace(tzinfo=datetime.UTC)
-    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-    return (aware - epoch) // datetime.timedelta(microseconds=1) * 1000

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 from pipelines.errors import UsageError
-from pipelines.storage.base import Entry, Page, Skipped, Store
+from pipelines.storage.base import Entry, Fetched, Page, Skipped, Store
+from pipelines.storage.bucket import BucketStore
+from pipelines.storage.client import Client
 from pipelines.storage.local import LocalStore
 from pipelines.storage.remote import FsspecStore, MemoryStore
 
-__all__ = ["Entry", "Page", "Skipped", "Store", "open_source", "open_store"]
+__all__ = ["Entry", "Fetched", "Page", "Skipped", "Store", "open_source", "open_store"]
 
 Options = Mapping[str, Mapping[str, Any]]
 
@@ -31,7 +35,20 @@ def open_store(address: str, storage: Options | None = None) -> Store:
         return LocalStore(rest, **options)
     if protocol == "memory":
         return MemoryStore(address, options)
+    if protocol in BUCKETS:
+        return BucketStore(address, partial(_connect, BUCKETS[protocol]), options)
     return FsspecStore(address, options)
+
+
+BUCKETS: Mapping[str, str] = {"s3": "s3.S3Client", "s3a": "s3.S3Client"}
+"""The client of each protocol whose stores can create exclusively: module and class in this folder."""
+
+
+def _connect(client: str, bucket: str, options: Mapping[str, Any]) -> Client:
+    """A client of `BUCKETS`; its module is loaded when it is first needed, as it may need an extra."""
+    module, _, name = client.partition(".")
+    found: type[Client] = getattr(import_module(f"pipelines.storage.{module}"), name)
+    return found(bucket, options)
 
 
 def open_source(address: str, storage: Options | None = None) -> tuple[Store, str | None]:
