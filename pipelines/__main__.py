@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from pipelines.allocation import keep_freed_memory
+from pipelines.processes import import_no_clouds
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,6 +32,7 @@ def leave() -> NoReturn:
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else whoever started us wants it ignored
         signal.signal(signal.SIGINT, _interrupted)
+    import_no_clouds()
     code = main()
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pipelines.allocation import keep_freed_memory, rare_collections
-from pipelines.processes import die_with_parent
+from pipelines.processes import die_with_parent, import_no_clouds
 
 FOLDER = "RECHUNK_WORKERS"
 """Environment variable: the folder where workers that are alive have a file named by their process id."""
@@ -34,6 +34,7 @@ def signed_in() -> Iterator[None]:
 if __name__ == "__main__":
     die_with_parent()
     keep_freed_memory()
+    import_no_clouds()
     # Importing Beam logs, and the first log gives the root logger a handler on stderr unless it has one.
     logging.getLogger().addHandler(logging.NullHandler())
     with signed_in():

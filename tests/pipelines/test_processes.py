@@ -1,0 +1,18 @@
+"""Processes of our own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_file_systems_of_beam_are_not_imported_where_that_is_switched_off() -> None:
+    program = (
+        "import pipelines.processes; pipelines.processes.import_no_clouds(); import apache_beam.io.filesystem as beam; "
+        "import apache_beam.io.filesystems; print(*(each.__name__ for each in beam.FileSystem.__subclasses__()))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["LocalFileSystem"]
