@@ -1,6 +1,7 @@
 # The development tasks. `make` lists them. Needs make and Python 3.11 or newer; everything else goes into .venv.
 
-# Python 3.11.0 to 3.11.4 match some possessive patterns wrongly (CPython issue 106052): take a later one if there is any.
+# Python 3.11.0 to 3.11.4 match possessive groups wrongly (CPython issue 106052), which costs speed to go round:
+# take a later one if there is any.
 PYTHON ?= $(shell for least in '3, 11, 5' '3, 11'; do \
 	for p in python3 python3.14 python3.13 python3.12 python3.11 $(HOME)/.pyenv/versions/*/bin/python3; do \
 	$$p -c "import sys; sys.exit(sys.version_info < ($$least))" 2>/dev/null && echo $$p && exit; done; done)
