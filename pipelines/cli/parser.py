@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Sequence
 from importlib import metadata
 
-from pipelines.cli import changes, files, plan, preview, run, show, strategies, validate, watch
+from pipelines.cli import changes, files, plan, preview, run, show, strategies, validate, verify, watch
 
-COMMANDS = (validate, strategies, preview, plan, run, watch, show, files, changes)
+COMMANDS = (validate, strategies, preview, plan, run, watch, show, files, changes, verify)
 
 EXIT_CODES = """\
 exit codes:

@@ -168,6 +168,18 @@ def duration_text(seconds: float) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Verifying(Event):
+    """How far a verification is, in shards read row by row."""
+
+    done: int
+    shards: int
+
+    @property
+    def text(self) -> str:
+        return f"verifying: {self.done} of {self.shards} shards"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Withheld(Event):
     """Deletions of one source that the guard holds back: its message."""
 

@@ -64,7 +64,7 @@ def encode(rows: pa.Table, kind: Kind, payload: Mapping[str, str] | None = None)
         writer.write_table(table, row_group_size=_rows_per_group(table))
         writer.add_key_value_metadata(FOOTER)
     data = memoryview(sink.getvalue()).cast("B")
-    low, high = _bounds(table.column(0))
+    low, high = bounds(table.column(0))
     return Encoded(data=data, rows=table.num_rows, sha256=hashlib.sha256(data).hexdigest(), min_id=low, max_id=high)
 
 
@@ -159,9 +159,10 @@ def _rows_per_group(table: pa.Table) -> int:
     return ROWS_PER_GROUP if size <= BYTES_PER_GROUP else max(1, min(ROWS_PER_GROUP, rows * BYTES_PER_GROUP // size))
 
 
-def _bounds(ids: Any) -> tuple[str | None, str | None]:
-    bounds: Any = pc.min_max(ids).as_py()
-    low, high = bounds["min"], bounds["max"]
+def bounds(ids: Any) -> tuple[str | None, str | None]:
+    """The smallest and the largest id of a file, as its entry has them."""
+    found: Any = pc.min_max(ids).as_py()
+    low, high = found["min"], found["max"]
     if low is None or max(len(low), len(high)) > LONGEST_BOUND:
         return None, None
     return low, high
