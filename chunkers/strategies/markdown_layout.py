@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
-from chunkers.cutting.levels import TEXT_LADDER, Ladder, Level
+from chunkers.cutting.levels import TEXT_LADDER, Ladder
 from chunkers.cutting.limits import Limit
 from chunkers.strategies.markdown_items import Items, insert
-from chunkers.strategies.markdown_levels import Edges, Later, Once, Starts
+from chunkers.strategies.markdown_levels import Edges, Later, Once, Sections
 from chunkers.structure.markdown import Block, Heading, Reading
 from chunkers.text.lines import skip_space, trim_space
 from chunkers.text.scripts import HAN_KANA
@@ -110,7 +111,7 @@ class Layout:
     def ladder(self) -> Ladder:
         """Boundaries coarsest first: sections by level, blocks, list items, blank lines, rows, text."""
         text, items = self.text, self.items
-        sections = self._section_levels()
+        sections = [Sections(level, self) for level in sorted({heading[2] for heading in self.headings})]
         self.section_levels = len(sections)
         return [
             *sections,
@@ -121,8 +122,12 @@ class Layout:
             *(Once(level, text) for level in TEXT_LADDER),
         ]
 
-    def _section_levels(self) -> list[Level]:
-        """One level of boundaries per heading level. A heading right under its parent's stays with it."""
+    def section_starts(self, level: int) -> Sequence[int]:
+        """Where the sections of one heading level start. A heading right under its parent's stays with it."""
+        return self._starts_by_level.get(level, ())
+
+    @cached_property
+    def _starts_by_level(self) -> dict[int, list[int]]:
         text = self.text
         by_level: dict[int, list[int]] = {}
         level, end = 9, 0
@@ -130,7 +135,7 @@ class Layout:
             if level >= heading.level or skip_space(text, end, heading.start) < heading.start:
                 by_level.setdefault(heading.level, []).append(heading.start)
             level, end = heading.level, heading.end
-        return [Starts("heading", by_level[level]) for level in sorted(by_level)]
+        return by_level
 
     def _rows_of(self, blocks: Iterable[Block]) -> Iterator[int]:
         for block in blocks:

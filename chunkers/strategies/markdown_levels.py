@@ -13,11 +13,14 @@ _new = tuple.__new__  # a third of the time of Gap(…)
 
 
 class Layout(Protocol):
-    """What the levels ask a document's layout: its top-level blocks, as far as they are read."""
+    """What the levels ask a document's layout: where headings start, and top-level blocks as far as they are read."""
 
     text: str
+    starts: list[int]
     block_starts: list[int]
     block_ends: list[int]
+
+    def section_starts(self, level: int) -> Sequence[int]: ...
 
     def read(self, low: int, high: int) -> None: ...
 
@@ -53,6 +56,32 @@ class Starts:
     def first_start(self, low: int, high: int) -> int | None:
         at = bisect_left(self._offsets, low)
         return self._offsets[at] if at < len(self._offsets) and self._offsets[at] < high else None
+
+
+class Sections:
+    """The sections of one heading level, worked out when some heading is in reach: inside of a section none is."""
+
+    __slots__ = ("_layout", "_level", "cut", "soft")
+
+    def __init__(self, level: int, layout: Layout) -> None:
+        self.cut: Cut = "heading"
+        self.soft = True
+        self._level, self._layout = level, layout
+
+    def bind(self, text: str) -> BoundLevel:
+        return self
+
+    def last(self, low: int, high: int) -> Gap | None:
+        return self._starts().last(low, high) if _last(self._layout.starts, low, high) >= 0 else None
+
+    def first(self, low: int, high: int) -> Gap | None:
+        return self._starts().first(low, high)
+
+    def first_start(self, low: int, high: int) -> int | None:
+        return self._starts().first_start(low, high)
+
+    def _starts(self) -> Starts:
+        return Starts(self.cut, self._layout.section_starts(self._level))
 
 
 class Later:

@@ -19,6 +19,7 @@ from chunkers.text.patterns import compile_pattern
 MOST_CHARACTERS = 64 * 1024
 """Longer front matter is skipped like any other, but not parsed."""
 
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _OPENER = compile_pattern(r"(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)(?![ \t]*(?:[\r\n]|\Z))")
 _PLAIN = compile_pattern(rf"---\n({PLAIN_LINES})---(?:\n|\Z)")
 _MARKS = compile_pattern(r"[\r\n](?:(---|\.\.\.|\+\+\+)[ \t]*(?=[\r\n]|\Z)|(`{3,}|~{3,})([^\r\n]*))")
@@ -141,7 +142,7 @@ def _scalar(value: Any) -> str | int | float | bool | None:
         return value.isoformat()
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
-    return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"))
+    return _JSON.encode(_plain(value))
 
 
 def _plain(value: Any) -> Any:

@@ -5,23 +5,34 @@ A hundred times faster than a full parser, and never different: whatever is not 
 
 from __future__ import annotations
 
+import datetime
+
 from chunkers.text.patterns import compile_pattern
 
-Plain = str | int | None | list["Plain"] | dict[str, "Plain"]
+Plain = str | int | datetime.date | None | list["Plain"] | dict[str, "Plain"]
 
 # Characters that every scalar may hold, besides those of ASCII; YAML folds or refuses the others.
 _SAFE = r"\xa1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
 _KEY = r"[A-Za-z_][A-Za-z0-9_-]*+"
+_QUOTED = rf"\"[\x20-!#-\[\]-\x7e{_SAFE}]*+\"|'[\x20-&(-\x7e{_SAFE}]*+'"
+_ITEM = rf"\ *+(?:{_QUOTED}|[A-Za-z][A-Za-z0-9_./-]*+(?:\ ++[A-Za-z0-9_./-]++)*+)\ *+"
 _SCALAR = (
-    rf"\"[\x20-!#-\[\]-\x7e{_SAFE}]*+\"|'[\x20-&(-\x7e{_SAFE}]*+'|(?:0|[1-9][0-9]{{0,17}}+)(?=\ *+\n)"
-    rf"|[A-Za-z](?:[\x20-\"$-9;-\x7e{_SAFE}]++|:(?![ \n])|(?<!\ )\#)*+"
+    rf"{_QUOTED}|(?:0|[1-9][0-9]{{0,17}}+)(?=\ *+\n)|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?=\ *+\n)"
+    rf"|[A-Za-z](?:[\x20-\"$-9;-\x7e{_SAFE}]++|:(?![ \n])|(?<!\ )\#)*+|\[(?:{_ITEM}(?:,{_ITEM})*+)?\]"
 )
 PLAIN_LINES = rf"(?:\ *+(?:-\ ++(?:{_SCALAR})|{_KEY}:(?:\ *+(?=\n)|\ ++(?:{_SCALAR})))\ *+\n)++"
 """Some lines that `read_plain` can read, if any can, as a regular expression."""
 _LINES = compile_pattern(PLAIN_LINES)
 _LINE = compile_pattern(rf"(\ *+)(?:-|({_KEY}):)\ *+({_SCALAR}|)\ *+\n")
+_FLOW_ITEM = compile_pattern(rf"({_QUOTED}|[^\[\], ]++(?:\ ++[^\[\], ]++)*+)\ *+[,\]]")
+_BOOLEANS = {**dict.fromkeys(("true", "True", "TRUE"), True), **dict.fromkeys(("false", "False", "FALSE"), False)}
 _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"])
-_Line = tuple[int, str, str | int | None]  # indentation, the key ("": a list item), the value
+_LONGEST = max(map(len, _WORDS))
+_Line = tuple[int, str, Plain]  # indentation, the key ("": a list item), the value
+
+
+class _NotPlain(Exception):
+    """Only a full parser can tell."""
 
 
 def load_plain(source: str) -> dict[str, Plain] | None:
@@ -31,31 +42,57 @@ def load_plain(source: str) -> dict[str, Plain] | None:
 
 def read_plain(source: str) -> dict[str, Plain] | None:
     """The same for lines that `PLAIN_LINES` matched."""
-    lines: list[_Line] = []
-    words, is_flat = _WORDS, True
-    for space, key, scalar in _LINE.findall(source):
-        value: str | int | None = scalar
-        if not scalar:
-            value = None
-        elif (first := scalar[0]) in "\"'":
-            value = scalar[1:-1]
-        elif "0" <= first <= "9":
-            value = int(scalar)
-        else:
-            value = scalar.rstrip(" ")
-            if scalar.lower().rstrip(" ") in words:
-                return None
-        if key.lower() in words:
-            return None
-        if space or not key or value is None:
-            is_flat = False
-        lines.append((len(space), key, value))
-    if is_flat:
-        return {key: value for _, key, value in lines}
+    try:
+        if "\n " not in source and "\n-" not in source and ":\n" not in source and source[0] not in " -":
+            return _read_flat(source)
+        lines: list[_Line] = [
+            (len(space), _checked(key), _value(scalar) if scalar else None)
+            for space, key, scalar in _LINE.findall(source)
+        ]
+    except _NotPlain:
+        return None
     if lines[0][0] or not lines[0][1]:
         return None
     values, end = _mapping(lines, 0)
     return values if end == len(lines) else None
+
+
+def _read_flat(source: str) -> dict[str, Plain]:
+    """`read_plain` for lines of a key and a value each, if not a blank one."""
+    values: dict[str, Plain] = {}
+    for line in source[:-1].split("\n"):
+        key, _, scalar = line.partition(":")
+        scalar = scalar.strip(" ")
+        values[_checked(key)] = _value(scalar) if scalar else None
+    return values
+
+
+def _checked(key: str) -> str:
+    if len(key) <= _LONGEST and key.lower() in _WORDS:
+        raise _NotPlain
+    return key
+
+
+def _value(scalar: str) -> Plain:
+    """What a scalar means that has no space before it. Raises _NotPlain."""
+    first = scalar[0]
+    if first in "\"'":
+        return scalar.rstrip(" ")[1:-1]
+    if first == "[":
+        return [_value(item) for item in _FLOW_ITEM.findall(scalar)]
+    if "0" <= first <= "9":
+        if "-" not in scalar:
+            return int(scalar)
+        try:
+            return datetime.date.fromisoformat(scalar.rstrip(" "))
+        except ValueError:
+            raise _NotPlain from None
+    scalar = scalar.rstrip(" ")
+    if len(scalar) > _LONGEST or scalar.lower() not in _WORDS:
+        return scalar
+    if scalar in _BOOLEANS:
+        return _BOOLEANS[scalar]
+    raise _NotPlain
 
 
 def _mapping(lines: list[_Line], at: int) -> tuple[dict[str, Plain], int]:

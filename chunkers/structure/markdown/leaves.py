@@ -122,7 +122,10 @@ def html_kind(text: str, start: int, *, interrupts: bool) -> str:
 def html_end(text: str, start: int, kind: str) -> int:
     """The start of the line after the HTML block at `start` where no container ends it."""
     if kind in "fg":
-        blank = patterns.BLANK_LINE.search(text, text.find("\n", start))
+        line_end = text.find("\n", start)
+        if text.startswith("\n", line_end + 1):  # most are one line
+            return line_end + 1
+        blank = patterns.BLANK_LINE.search(text, line_end)
         return blank.start() + 1 if blank else len(text)
     close = patterns.HTML_CLOSE[kind].search(text, start)
     return text.find("\n", close.start()) + 1 if close else len(text)

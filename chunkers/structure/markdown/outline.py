@@ -64,10 +64,9 @@ class _Outliner:
             end = match.end()
             character = text[line]
             if character == "#":
-                level = 1
-                while text[line + level] == "#":
-                    level += 1
-                title = text[line + level : end].strip(" \t\r")
+                title = text[line:end].lstrip("#")
+                level = end - line - len(title)
+                title = title.strip(" \t\r")
                 if title and title[-1] == "#":
                     title = leaves.heading_title(title)
                 done = end + 1
@@ -80,9 +79,13 @@ class _Outliner:
                 and end - line == 3
             ):
                 done = tail + 4
-                held.append(line)
-                held.append(done)
+                held += (line, done)
                 match = search(text, tail + 3)
+            elif character == "<" and text[line + 1 : line + 4] == "!--":
+                tail = find("-->", line)
+                done = find("\n", tail) + 1 if tail > 0 else len(text)
+                held += (line, done)
+                match = search(text, done - 1)
             elif character in " >" and (passed := self.pass_contained(max(done, plain), line, end)) > line:
                 plain = passed
                 match = search(text, passed - 1)

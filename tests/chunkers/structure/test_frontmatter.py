@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import pytest
@@ -117,6 +118,9 @@ def test_alias_bomb_is_refused() -> None:
 
 PLAIN = [
     *("a: b", "b:", "  - x", "- y", "  c: d", "  e:", "    - z", "    f: 1", "q: 'it'", 'w: "x y"', "t: 2020-01-01"),
+    *("d: 2024-02-29", "d: 2024-02-30", "d: 0000-01-01", "e: 2024-1-1", "- 2024-02-29", "on: x", "h: True", "h: tRue"),
+    *("f: [a, b c,d/e-f.g ]", "f: []", 'f: ["x, [y]", true, null]', "- [a , 'b c']", "f: [a,]", "f: [a, 1]", "f: [ ] "),
+    *("g: true ", "g: FALSE", "    - false", "i: [a]b", "i: [[a]]", "i: [a: b]", "i: [a #b]", "i: [y, No]", "j: 1-2"),
     *("u: yes", "title: A: b", "v: a #b", "k: a#b", " i: j", "l: - m", "m: [a]", "n: x: ", "o: *a", "p: a,b]{}`\"'"),
     *(
         "r: e1",
@@ -145,10 +149,13 @@ def test_the_short_way_reads_what_the_full_parser_reads(lines: list[str]) -> Non
 
 
 def test_the_short_way_takes_common_front_matter() -> None:
-    source = 'title: Next\nnav: "a: b"\nrelated:\n  title: More\n  links:\n    - app/x\n    - app/y\ncount: 3\n'
+    source = 'title: Next\nnav: "a: b"\ndate: 2024-02-29\ndraft: false\ntags: [a, b c]\nrelated:\n  title: More\n  links:\n    - app/x\n    - app/y\ncount: 3\n'
     assert load_plain(source) == {
         "title": "Next",
         "nav": "a: b",
+        "date": datetime.date(2024, 2, 29),
+        "draft": False,
+        "tags": ["a", "b c"],
         "related": {"title": "More", "links": ["app/x", "app/y"]},
         "count": 3,
     }
