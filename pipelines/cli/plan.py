@@ -46,8 +46,7 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
 def _print(report: Mapping[str, Any], console: Console) -> None:
     rows: list[tuple[str, Any]] = [("documents listed", report["documents"]["listed"])]
     rows += [(f"  {name}", report["documents"][name]) for name in _DOCUMENTS]
-    gone = report["plan"].get("vanish", {})
-    rows += [(f"  gone: {reason.replace('_', ' ')}", number) for reason, number in gone.items()]
+    rows += [(f"  gone: {reason.replace('_', ' ')}", number) for reason, number in report["gone"].items()]
     rows.append(("chunks", report["chunks"]["total"]))
     rows += [(f"  {name}", report["chunks"][name]) for name in CHANGES]
     rows += [("characters chunked", report["characters"])]

@@ -51,6 +51,7 @@ def run_stats(
         "shards": outcome.get("shards", 0),
         "changes": outcome.get("changes", {}),
         "reasons": outcome.get("reasons", {}),
+        "gone": outcome.get("gone", {}),
         "states_changed": outcome.get("states_changed", 0),
         "guard": outcome.get("guard", {}),
         "gate": outcome.get("gate", {}),

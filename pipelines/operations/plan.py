@@ -108,6 +108,7 @@ def _report(
         "plan": stats["plan"],
         "chunks": {"total": stats["chunks"]["total"]} | {name: stats["changes"].get(name, 0) for name in CHANGES},
         "reasons": stats["reasons"],
+        "gone": stats["gone"],
         "characters": counts.get("characters", 0),
         "tokens": None if config.tokens is None else counts.get("tokens", 0),
         "bytes_read": stats["bytes_read"],

@@ -139,7 +139,7 @@ def _ending(ended: Mapping[str, Any], *, partial: bool) -> tuple[int, str]:
 def _summary(stats: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **stats["counts"],
-        "removed": sum(stats["plan"].get("vanish", {}).values()),
+        "removed": sum(stats["gone"].values()),
         "chunks": stats["chunks"]["total"],
         **{name: stats["changes"].get(name, 0) for name in ("added", "changed", "moved", "deleted")},
         "withheld": sum(each["vanishing"] for each in stats["guard"]["sources"] if each["withheld"]),

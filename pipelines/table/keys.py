@@ -24,6 +24,11 @@ def container_key(id_prefix: str, path: str, source_path: str) -> str:
     return f"{id_prefix}{path}{source_suffix(source_path)}"
 
 
+def name_of(key: str) -> str:
+    """The `id_prefix` + path that a container's key begins with."""
+    return key.partition("\0")[0]
+
+
 def source_suffix(source_path: str) -> str:
     """What the keys of all containers of a source end in."""
     return "\0" + sha256(source_path.encode("utf-8", "surrogatepass")).hexdigest()[:8]

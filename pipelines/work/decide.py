@@ -34,6 +34,7 @@ from pipelines.work.standing_failures import (
     next_failures,
     place_marks,
     same_duplicates,
+    with_streaks,
 )
 from pipelines.work.stored_plan import StoredPlan, load_duplicates
 
@@ -45,7 +46,8 @@ class Decision:
     """What to do with what the tasks wrote. `shards` is the whole next snapshot, files named where they lie now.
 
     `action`: publish; nothing (no row and no state changed, or only deletions that are withheld); gate (a hard gate
-    failed); race (another run committed meanwhile). `listed` counts files and records, those without an id among them.
+    failed); race (another run committed meanwhile). `listed` counts files and records, those without an id among them;
+    `gone` those that the last snapshot has and this one has not, by reason.
     """
 
     action: Action
@@ -55,6 +57,7 @@ class Decision:
     documents: Mapping[str, int] = field(default_factory=dict)
     by_change: Mapping[str, int] = field(default_factory=dict)
     by_reason: Mapping[str, int] = field(default_factory=dict)
+    gone: Mapping[str, int] = field(default_factory=dict)
     states_changed: int = 0
     listed: int = 0
     failed: int = 0
@@ -83,6 +86,7 @@ def decide(job: Job, plan: StoredPlan, results: Sequence[TaskResult]) -> Decisio
     old_failures = last_failures(ledger.store, plan.base)
     changes = Rows(ledger, "changes")
     assembled = Assembly(ledger, places, keeping, changes, old_failures["id"].combine_chunks()).assemble()
+    found = [with_streaks(rows, assembled.streaks) for rows in found]
     new_failures = next_failures(old_failures, [*found, *lost], _settlement(ledger, assembled, old_failures))
     outcome = replace(
         outcome,
@@ -91,6 +95,7 @@ def decide(job: Job, plan: StoredPlan, results: Sequence[TaskResult]) -> Decisio
         documents=dict(sorted(assembled.documents.items())),
         by_change=dict(assembled.by_change),
         by_reason=dict(assembled.by_reason),
+        gone=dict(sorted(assembled.gone.items())),
         states_changed=assembled.states_changed,
     )
     changed = (
@@ -111,7 +116,7 @@ def _lost_ids(ledger: Ledger, places: Places, keeping: Keeping, counts: Counts) 
         rows = lost_failures(settled, ledger.job.config)
         found.append(rows)
         counts.failures["duplicate-id"] += rows.num_rows
-        for (source, status), number in lost_outcomes(settled).items():
+        for (source, status), number in lost_outcomes(settled, ledger.unlisted).items():
             for outcome in (status, "unchanged"):
                 taken = min(number, counts.documents[f"{source}\t{outcome}"])
                 counts.document(source, outcome, -taken)

@@ -64,6 +64,7 @@ def summary(decision: Decision) -> dict[str, Any]:
         "gate": asdict(decision.gate),
         "changes": dict(decision.by_change),
         "reasons": dict(decision.by_reason),
+        "gone": dict(decision.gone),
         "states_changed": decision.states_changed,
         "listed": decision.listed,
         "failed": decision.failed,

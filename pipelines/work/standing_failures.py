@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +59,16 @@ def next_failures(old: pa.Table, found: Sequence[pa.Table], settlement: Settleme
     stays = pc.or_(of_document, pc.is_in(old["uri"], value_set=settlement.containers_stay))
     stands = pc.and_(pc.invert(of_object), pc.or_(pc.invert(tried), stays))
     return _concat([old.filter(stands), *found, _duplicate_rows(settlement.duplicates)])
+
+
+def with_streaks(found: pa.Table, streaks: Mapping[str, int]) -> pa.Table:
+    """`found`, where what is said of whole containers says how often in a row (by `marks_of`)."""
+    rows = pc.index_in(marks_of(found), value_set=pa.array(list(streaks), pa.string()))
+    if rows.null_count == len(rows):
+        return found
+    counted = pa.array(list(streaks.values()), pa.int32()).take(rows.combine_chunks())
+    index = found.schema.get_field_index("fail_streak")
+    return found.set_column(index, found.schema.field(index), pc.coalesce(counted, found["fail_streak"]))
 
 
 def same_duplicates(old: pa.Table, new: pa.Table) -> bool:

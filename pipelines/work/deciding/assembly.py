@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from pipelines.documents.failures import TRANSIENT
 from pipelines.reconcile import Changes, reconcile, settle, states_changed
 from pipelines.table import shards
-from pipelines.table.keys import CONTAINER
+from pipelines.table.keys import CONTAINER, name_of
 from pipelines.table.records import FileEntry, Shard
 from pipelines.work.deciding.identities import NEW, OLD, UNTOUCHED, Settled, settle_shared
 from pipelines.work.deciding.keeping import Keeping
@@ -25,6 +25,7 @@ from pipelines.work.results import TaskResult
 from pipelines.work.standing_failures import marks_of
 
 _HASHES = ["id", "chunk_hashes"]
+_KNOWN = ["id", "key", "kind"]
 
 INHERITED = ("encoding", "confidence", "hash", "strategy", "chunk_count", "chunk_hashes")
 """What a failed document's state says of the rows it kept."""
@@ -35,7 +36,9 @@ class Assembled:
     """The shards of the next snapshot, files named where they lie now, and what is different from the last one.
 
     `documents_stay` (standing_failures.marks_of) are documents among those `watched`, `containers_stay` addresses of
-    containers, that were put back: what is known of them stands.
+    containers, that were put back: what is known of them stands. `gone` counts the documents, files and records, that
+    the last snapshot has and the next one has not, by reason. `streaks` says how often in a row containers were not
+    known whole (by name and address, as standing_failures.marks_of).
     """
 
     shards: list[Shard] = field(default_factory=list)
@@ -45,6 +48,8 @@ class Assembled:
     states_changed: int = 0
     documents_stay: set[str] = field(default_factory=set)
     containers_stay: set[str] = field(default_factory=set)
+    gone: Counter[str] = field(default_factory=Counter)
+    streaks: dict[str, int] = field(default_factory=dict)
 
     def add(self, changes: Changes) -> None:
         """Count some more changes."""
@@ -149,6 +154,8 @@ class Assembly:
         if reusable is not None and shared is None and self._is_settled(result):
             self._count(ledger.new_states(place, ["source", "kind"]))
             self._found.states_changed += result.states_changed
+            if result.states_changed:
+                self._note_gone(ledger.old(place).slim(_KNOWN), ledger.new_states(place, ["id"]))
             documents = result.documents if result.states_changed else reusable.documents
             return replace(shard, chunks=reusable.chunks, documents=documents)
         old, written = ledger.old(place), ledger.new_states(place)
@@ -163,6 +170,7 @@ class Assembly:
         kept = self._kept(before, mine)
         settled = settle(before, mine, kept) if len(kept) else mine
         self._add(reconcile(before, settled, self._reasons(before, settled)))
+        self._note_gone(before, settled)
         final = settled
         if shared:
             staying = np.setdiff1d(union(shared.new), dropped)
@@ -219,6 +227,7 @@ class Assembly:
             earlier = old.filter(pc.equal(old["id"], state["id"])).to_pylist()
             state |= {"status": "failed", "error": broken[state["id"]]}
             state["fail_streak"] = 1 + (earlier[0]["fail_streak"] if earlier else 0)
+            self._found.streaks[f"{name_of(state['id'])}\0{state['uri']}"] = state["fail_streak"]
             if state["error"] in TRANSIENT:
                 state["validator"] = earlier[0]["validator"] if earlier else None
         return replaced(states, rows, found)
@@ -238,6 +247,10 @@ class Assembly:
             rows = None if self._ledger.job.scratch is not None else owner.rows_of(before["id"].combine_chunks())
             chunks += [] if rows is None else [rows]
         return replaced(states, list(found), list(found.values())), chunks
+
+    def _note_gone(self, before: pa.Table, now: pa.Table) -> None:
+        gone = documents_only(before.filter(pc.invert(pc.is_in(before["id"], value_set=now["id"].combine_chunks()))))
+        self._found.gone.update(count(self._keeping.reasons_of(gone)))
 
     def _note_stays(self, before: pa.Table, mine: pa.Table, kept: pa.Array) -> None:
         """Remember whose failures stand: documents that stay, and containers that should have vanished and stay."""

@@ -74,7 +74,10 @@ def settle_shared(ledger: Ledger, places: Places, keeping: Keeping) -> Iterator[
 
 
 def lost_failures(settled: Settled, config: Config) -> pa.Table:
-    """A failure row for each claim that lost its id to another."""
+    """A failure row for each claim that lost its id to another.
+
+    None for a file that no source takes any more: no listing has it, so the next run would take the row back.
+    """
     rows = np.flatnonzero(settled.lost)
     losers = settled.claims.take(pa.array(rows)).to_pylist()
     owners = settled.claims.take(pa.array(settled.owner[rows])).to_pylist()
@@ -90,14 +93,22 @@ def lost_failures(settled: Settled, config: Config) -> pa.Table:
             "kept_chunks": 0,
         }
         for loser, owner in zip(losers, owners, strict=True)
+        if _in_scope(loser, config)
     ]
     return pa.Table.from_pylist(found, schema=schemas.FAILURES)
 
 
-def lost_outcomes(settled: Settled) -> Counter[tuple[str, str]]:
-    """The claims of tasks that lost, by source and by what their task took them for."""
+def lost_outcomes(settled: Settled, unlisted: pa.Array) -> Counter[tuple[str, str]]:
+    """The claims of tasks that lost, by source and by what their task took them for; no run counts `unlisted` keys."""
     lost = settled.claims.filter(pa.array(settled.lost & (settled.origin == NEW)))
+    lost = lost.filter(pc.invert(pc.is_in(lost["key"], value_set=unlisted)))
     return Counter(zip(lost["source"].to_pylist(), lost["status"].to_pylist(), strict=True))
+
+
+def _in_scope(claim: Mapping[str, object], config: Config) -> bool:
+    """Whether it is a record, or a file that a source takes."""
+    is_record = isinstance(claim["position"], int)
+    return is_record or any(each.path == claim["source"] and each.selects(str(claim["path"])) for each in config.sources)
 
 
 def _position(claim: Mapping[str, object], config: Config) -> str | None:

@@ -22,6 +22,9 @@ from pipelines.work.stored_plan import StoredPlan, load_decisions
 INCOMPLETE = "incomplete"
 """The failure class of a container that was read to its end, with records that have no id."""
 
+UNLISTED = pa.array(["unreachable", "unreplaced", "unlisted", "out_of_scope"])
+"""Why the plan keeps objects that are not listed."""
+
 ROWS_PER_FILE = 100_000
 """Rows of `changes` or `failures` held in memory before they are written."""
 
@@ -50,6 +53,12 @@ class Ledger:
         """Why objects vanish, by key."""
         rows = self.decisions.filter(pc.equal(self.decisions["action"], "vanish"))
         return dict(zip(rows["id"].to_pylist(), rows["reason"].to_pylist(), strict=True))
+
+    @cached_property
+    def unlisted(self) -> pa.Array:
+        """The keys of objects in the tasks' ranges that stay although no listing shows them."""
+        stays = pc.and_(pc.equal(self.decisions["action"], "keep"), pc.is_in(self.decisions["reason"], UNLISTED))
+        return self.decisions.filter(stays)["id"].combine_chunks()
 
     @cached_property
     def unread(self) -> dict[str, str]:

@@ -88,6 +88,7 @@ def one_night(
     world: ContainerWorld, config: Config, model: Model, old: Rows, fresh_table: Path, *, last: bool, plans: bool
 ) -> Rows:
     table = Path(config.output.path)
+    before = documents_of(table)
     foreseen = look_ahead(config, APPROVED, lambda event: None).report if plans else None
     outcome = run(config, APPROVED, lambda event: None)
     found = current(table)
@@ -95,6 +96,7 @@ def one_night(
     if foreseen is not None:
         check_foreseen(foreseen, outcome, table)
     check_counts(outcome)
+    assert outcome.summary["removed"] == len(before - documents_of(table))
     if outcome.committed:
         assert_changes_law(old, new, read(table, found, "changes"))
     else:
@@ -125,6 +127,13 @@ def one_night(
 
 def of(rows: Rows, parent: str) -> list[dict[str, Any]]:
     return [row for row in rows.values() if row["parent_id"] == parent]
+
+
+def documents_of(table: Path) -> set[str]:
+    """The ids of all documents, with chunks or without."""
+    found = snapshot.load(open_store(str(table)))
+    states = [] if found is None else states_of(table, found).items()
+    return {id_ for id_, state in states if state[SAME_STATE.index("kind")] != "container"}
 
 
 def current(table: Path) -> Snapshot:
@@ -178,4 +187,5 @@ def check_foreseen(foreseen: Mapping[str, Any], outcome: Outcome, table: Path) -
     assert foreseen["chunks"] == {"total": summary["chunks"]} | {
         name: summary[name] for name in ("added", "changed", "moved", "deleted")
     }
+    assert sum(foreseen["gone"].values()) == summary["removed"]
     assert foreseen["failures"]["total"] == len(read(table, current(table), "failures"))
