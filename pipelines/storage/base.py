@@ -45,6 +45,13 @@ class Fetched(NamedTuple):
     validator: str | None
 
 
+class Opened(NamedTuple):
+    """An object as a seekable binary file, which the caller closes, and what the store said of the bytes in it."""
+
+    file: BinaryIO
+    entry: Entry
+
+
 class Page(NamedTuple):
     """Some of the entries of a listing, as columns: an object for each of 100,000 files is half of listing them.
 
@@ -82,6 +89,8 @@ class Store(ABC):
     """
 
     address: str
+    in_flight: int = 16
+    """Reads worth having under way at once; 1 where a thread costs more than waiting."""
 
     def child(self, path: str) -> str:
         """Full address of an object."""
@@ -111,6 +120,18 @@ class Store(ABC):
     @abstractmethod
     def open(self, path: str) -> BinaryIO:
         """The object as a seekable binary file; the caller closes it."""
+
+    def opened(self, path: str) -> Opened:
+        """The object as a file, and the validator of what it will give; None where that is not certain.
+
+        What changes later may show through, but then the next listing has another validator than this one.
+        """
+        before = self.stat(path)
+        file = self.open(path)
+        after = self.stat(path)
+        if before is None or after is None:  # it came or went meanwhile
+            return Opened(file, Entry(path, 0, None, None))
+        return Opened(file, before if before == after else after._replace(validator=None))
 
     @abstractmethod
     def write(self, path: str, data: bytes | memoryview) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, BinaryIO, TypeVar
 
 from pipelines.errors import StorageError
-from pipelines.storage.base import Entry, Fetched, Page, Skipped, Store
+from pipelines.storage.base import Entry, Fetched, Opened, Page, Skipped, Store
 from pipelines.storage.client import Client, Listed
 from pipelines.storage.ranges import RangeFile
 from pipelines.storage.retry import Retry, is_transient
@@ -82,17 +82,22 @@ class BucketStore(Store):
         return self._asked("cannot be read", path, lambda: self._client().fetch(key))
 
     def open(self, path: str) -> BinaryIO:
+        return self.opened(path).file
+
+    def opened(self, path: str) -> Opened:
         key = self._key(path)
         found = self._asked("cannot be read", path, lambda: self._client().head(key))
         if found.size <= WHOLE:
-            return io.BytesIO(self.fetch(path).data)
+            data, modified, validator = self.fetch(path)
+            return Opened(io.BytesIO(data), Entry(path, len(data), modified, validator))
 
         def part(start: int, stop: int) -> bytes:
             return self._asked(
                 "cannot be read", path, lambda: self._client().fetch_range(key, start, stop, found.validator)
             )
 
-        return io.BufferedReader(RangeFile(found.size, part), RangeFile.BLOCK)
+        file = io.BufferedReader(RangeFile(found.size, part), RangeFile.BLOCK)
+        return Opened(file, Entry(path, found.size, found.modified, found.validator))
 
     def write(self, path: str, data: bytes | memoryview) -> None:
         key, content = self._key(path), bytes(data)

@@ -17,8 +17,11 @@ NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.EOPNOTSU
 """Errors that say: no hard link here."""
 
 
-def whole(path: str) -> bytes:
-    """The bytes of a file. File objects cost more than the file when it is small (benchmarks/job.py)."""
+def whole(path: str) -> tuple[bytes, os.stat_result]:
+    """The bytes of a file, and what it was when they began to be read.
+
+    File objects cost more than the file when it is small (benchmarks/job.py).
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # or a pipe that took the file's place would never open
     try:
         info = os.fstat(descriptor)
@@ -27,12 +30,12 @@ def whole(path: str) -> bytes:
         size = info.st_size
         data = os.read(descriptor, size + 1)
         if len(data) == size:
-            return data
+            return data, info
         parts = [data]  # more than one read gives, or a file that is being written
         while data:
             data = os.read(descriptor, 1 << 20)
             parts.append(data)
-        return b"".join(parts)
+        return b"".join(parts), info
     finally:
         os.close(descriptor)
 

@@ -15,6 +15,8 @@ from pipelines.errors import StorageError
 from pipelines.storage.base import (
     PAGE,
     Entry,
+    Fetched,
+    Opened,
     Page,
     Skipped,
     Store,
@@ -35,6 +37,8 @@ class LocalStore(Store):
     and then renamed (`write`) or hard-linked (`create`) to its name. Listings never show those temporary files.
     Symbolic links are followed unless `follow_links` is false; a folder is listed once, whatever links lead to it.
     """
+
+    in_flight = 1
 
     def __init__(self, root: str, *, follow_links: bool = True) -> None:
         self.address = os.path.abspath(root)
@@ -166,15 +170,30 @@ class LocalStore(Store):
 
     def read(self, path: str) -> bytes:
         try:
-            return whole(self._checked(path))
+            return whole(self._checked(path))[0]
         except OSError as error:
             raise self._failure(error, "cannot be read", path) from error
+
+    def fetch(self, path: str) -> Fetched:
+        # A write from now on gives the file another validator than the one that is settled now.
+        now = time.time_ns()
+        try:
+            data, info = whole(self._checked(path))
+        except OSError as error:
+            raise self._failure(error, "cannot be read", path) from error
+        entry = entry_of(path, info, now)
+        return Fetched(data, entry.modified, entry.validator if info.st_size == len(data) else None)
 
     def open(self, path: str) -> BinaryIO:
         try:
             return open(self._checked(path), "rb")
         except OSError as error:
             raise self._failure(error, "cannot be read", path) from error
+
+    def opened(self, path: str) -> Opened:
+        now = time.time_ns()
+        file = self.open(path)
+        return Opened(file, entry_of(path, os.fstat(file.fileno()), now))
 
     def write(self, path: str, data: bytes | memoryview) -> None:
         target = self._checked(path)

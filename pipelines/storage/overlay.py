@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from pipelines.errors import StorageError
-from pipelines.storage.base import Entry, Page, Skipped, Store
+from pipelines.storage.base import Entry, Fetched, Opened, Page, Skipped, Store
 
 
 class OverlayStore(Store):
@@ -17,6 +17,7 @@ class OverlayStore(Store):
 
     def __init__(self, base: Store, scratch: Store) -> None:
         self.address = base.address
+        self.in_flight = base.in_flight
         self._base = base
         self._scratch = scratch
 
@@ -38,6 +39,12 @@ class OverlayStore(Store):
 
     def open(self, path: str) -> BinaryIO:
         return self._holder(path).open(path)
+
+    def fetch(self, path: str) -> Fetched:
+        return self._holder(path).fetch(path)
+
+    def opened(self, path: str) -> Opened:
+        return self._holder(path).opened(path)
 
     def write(self, path: str, data: bytes | memoryview) -> None:
         self._scratch.write(path, data)

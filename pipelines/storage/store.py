@@ -8,13 +8,13 @@ from importlib import import_module
 from typing import Any
 
 from pipelines.errors import UsageError
-from pipelines.storage.base import Entry, Fetched, Page, Skipped, Store
+from pipelines.storage.base import Entry, Fetched, Opened, Page, Skipped, Store
 from pipelines.storage.bucket import BucketStore
 from pipelines.storage.client import Client
 from pipelines.storage.local import LocalStore
 from pipelines.storage.remote import FsspecStore, MemoryStore
 
-__all__ = ["Entry", "Fetched", "Page", "Skipped", "Store", "open_source", "open_store"]
+__all__ = ["Entry", "Fetched", "Opened", "Page", "Skipped", "Store", "open_source", "open_store"]
 
 Options = Mapping[str, Mapping[str, Any]]
 

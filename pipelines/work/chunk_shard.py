@@ -23,7 +23,7 @@ from pipelines.documents.read import read_document
 from pipelines.planning import Task
 from pipelines.reconcile import states_changed
 from pipelines.routing import Router
-from pipelines.storage.store import Store
+from pipelines.storage.store import Fetched, Store
 from pipelines.table import layout, shards
 from pipelines.table.keys import FILE
 from pipelines.table.records import FileEntry
@@ -104,21 +104,23 @@ class _Attempt:
             partial(tuple.__new__, Read), zip(rows.tolist(), *(each.to_pylist() for each in columns), strict=True)
         )
 
-    def _document(self, read: Read, content: bytes | Exception) -> None:
+    def _document(self, read: Read, content: Fetched | Exception) -> None:
         """A file."""
         source = self._job.config.sources[read.source]
         stage = "read"
         try:
             if isinstance(content, Exception):
                 raise content
-            self._made.read_bytes(read.source, len(content))
-            digest = sha256(content).hexdigest()
+            data, modified, validator = content
+            self._made.read_bytes(read.source, len(data))
+            self._made.read_object(read, len(data), modified, validator)
+            digest = sha256(data).hexdigest()
             if digest == read.known_hash:
                 self._made.confirmed(read)
                 return
             stage = "decode"
             text, name, confidence, path, media_type, encoded = self._chunking.call(
-                read_document, content, source, read.path, self._job.config.limits
+                read_document, data, source, read.path, self._job.config.limits
             )
             stage = "chunk"
             chunked = self._chunking.chunk(

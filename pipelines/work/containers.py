@@ -58,7 +58,9 @@ class PartReader:
             part.check_unchanged(store)
             where = (row["start"], row["stop"], row["first"] or 0)
             self._chunking.probe(read_through, self._config, store, read.source, read.path, *where)
-            with store.open(read.path) as file:
+            file, entry = store.opened(read.path)
+            with file:
+                self._made.read_object(read, entry.size, entry.modified, entry.validator)
                 reading = part.open(file)
                 encoding = reading.encoding
                 known = self._known.hashes(row["fingerprint"], read.uri) if row["reason"] != "full" else {}
@@ -163,6 +165,8 @@ class _Part:
             raise FileNotFoundError(self.read.path)
         listed = self._row["modified"]
         is_same = entry.size == self._row["size"]
+        if entry.validator is not None and self._row["validator"] is not None:
+            is_same &= entry.validator == self._row["validator"]
         if entry.modified is not None and listed is not None:
             is_same &= entry.modified // 1000 == (listed - EPOCH) // timedelta(microseconds=1)
         if not is_same:

@@ -55,11 +55,16 @@ class Made:
         self._outcomes: list[tuple[int, str, str | None, str | None]] = []  # source, outcome, encoding, strategy
         self._failures: list[tuple[Any, ...]] = []
         self._carried: list[str] = []
+        self._objects: dict[int, tuple[int, int | None, str | None]] = {}  # by row of the plan
         self._bytes_read = [0] * len(config.sources)
 
     def read_bytes(self, source: int, size: int) -> None:
         """So many more bytes of source number `source` were read."""
         self._bytes_read[source] += size
+
+    def read_object(self, read: Read, size: int, modified: int | None, validator: str | None) -> None:
+        """What was read is an object of `size` bytes, last modified (UTC ns) and validated so, whatever was listed."""
+        self._objects[read.row] = (size, modified, validator)
 
     def chunked(
         self,
@@ -175,7 +180,7 @@ class Made:
         columns: dict[str, Any] = {name: results[name] for name in Result._fields}
         columns["chunk_hashes"] = pa.array(hashes, pa.binary())
         columns |= self._whereabouts(listed)
-        columns |= {name: listed[name] for name in ("id", "validator", "size", "modified", "fingerprint", "kind")}
+        columns |= {name: listed[name] for name in ("id", "fingerprint", "kind")} | self._read_objects(listed)
         columns["position"] = pa.nulls(listed.num_rows, pa.int64())
         if self._names:
             files = listed.num_rows - len(self._names)
@@ -187,6 +192,17 @@ class Made:
             for name in ("validator", "size", "modified"):
                 columns[name] = pc.if_else(is_record, None, listed[name])
         return pa.table([columns[name] for name in schemas.DOCUMENTS.names], schema=schemas.DOCUMENTS)
+
+    def _read_objects(self, listed: pa.Table) -> dict[str, Any]:
+        """Size, time and validator of the bytes that were read; those listed where none were."""
+        sizes, validators = (listed[name].to_pylist() for name in ("size", "validator"))
+        times = listed["modified"].cast(pa.int64()).to_pylist()  # microseconds: a datetime each would cost more
+        for at, row in enumerate(self._plan_rows):
+            if (found := self._objects.get(row)) is not None:
+                sizes[at], modified, validators[at] = found
+                times[at] = None if modified is None else modified // 1000
+        values = {"size": sizes, "modified": times, "validator": validators}
+        return {name: pa.array(each, listed.schema.field(name).type) for name, each in values.items()}
 
     def _same_states(self, documents: pa.Table) -> pa.Table:
         """States of the records that stay, which may have another place in their container."""

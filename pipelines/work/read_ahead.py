@@ -6,35 +6,27 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from pipelines.config.addresses import protocol_of
 from pipelines.config.model import Budget
 from pipelines.documents.failures import DocumentFailure
-from pipelines.storage.store import Store
-
-READS_IN_FLIGHT = 16
-"""Requests at a time to storage that answers in tens of milliseconds."""
-
-_NEAR = ("file", "memory")
-"""Storage where a thread costs more than waiting."""
+from pipelines.storage.store import Fetched, Store
 
 WINDOW_BYTES = 16 * 1024 * 1024
 """Bytes, as listed, that may be waiting to be chunked; one larger object waits alone."""
 
 
-def read_ahead(reads: Sequence[tuple[Store, str, int]], limits: Budget) -> Iterator[bytes | Exception]:
-    """The bytes of each (store, path, listed size), in order, or what reading it raised.
+def read_ahead(reads: Sequence[tuple[Store, str, int]], limits: Budget) -> Iterator[Fetched | Exception]:
+    """What each (store, path, listed size) held, in order, or what reading it raised.
 
     An object of more than `limits.max_bytes` is not read: its text and rows would have to be in memory at once.
     """
     most = limits.max_bytes
-    addresses = {store.address for store, _, _ in reads}
-    workers = READS_IN_FLIGHT if any(protocol_of(address) not in _NEAR for address in addresses) else 1
+    workers = max((store.in_flight for store in {id(store): store for store, _, _ in reads}.values()), default=1)
     if workers == 1:
         for store, path, size in reads:
             yield _read(store, path, size, most)
         return
     with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[tuple[Future[bytes | Exception], int]] = deque()
+        waiting: deque[tuple[Future[Fetched | Exception], int]] = deque()
         held = 0
         for store, path, size in reads:
             while waiting and (held + size > WINDOW_BYTES or len(waiting) >= 2 * workers):
@@ -47,12 +39,12 @@ def read_ahead(reads: Sequence[tuple[Store, str, int]], limits: Budget) -> Itera
             yield waiting.popleft()[0].result()
 
 
-def _read(store: Store, path: str, size: int, most: int) -> bytes | Exception:
+def _read(store: Store, path: str, size: int, most: int) -> Fetched | Exception:
     try:
-        data = b"" if size > most else store.read(path)
-        if max(size, len(data)) > most:  # it may have grown since it was listed
-            found = max(size, len(data))
+        fetched = None if size > most else store.fetch(path)
+        found = size if fetched is None else len(fetched.data)
+        if fetched is None or found > most:  # it may have grown since it was listed
             raise DocumentFailure("too-large", f"{found} bytes of {most} that limits.max_bytes allows; split it")
-        return data
+        return fetched
     except Exception as error:
         return error

@@ -16,6 +16,7 @@ from pipelines.config.model import Config, Gates, Limits, Output, Rule, Source, 
 from pipelines.errors import TableStateError, UsageError
 from pipelines.operations.run import run
 from pipelines.records import Outcome, RunOptions
+from pipelines.storage.base import Fetched
 from pipelines.storage.local import LocalStore
 from pipelines.storage.store import Store, open_store
 from pipelines.table import snapshot
@@ -136,14 +137,14 @@ def test_document_that_vanishes_between_listing_and_reading_is_a_failure(
 ) -> None:
     corpus = Corpus(tmp_path)
     corpus.fill(2, paragraphs=1)
-    original = LocalStore.read
+    original = LocalStore.fetch
 
-    def late(self: LocalStore, path: str) -> bytes:
+    def late(self: LocalStore, path: str) -> Fetched:
         if path == "001.txt":
             (Path(self.address) / path).unlink(missing_ok=True)
         return original(self, path)
 
-    monkeypatch.setattr(LocalStore, "read", late)
+    monkeypatch.setattr(LocalStore, "fetch", late)
     outcome = corpus.run()
     assert corpus.counts(outcome) == {"listed": 2, "chunked": 1, "failed": 1}
     assert [(failure["error"], failure["stage"]) for failure in corpus.failures()] == [("missing", "read")]
@@ -157,14 +158,14 @@ def test_document_that_grows_between_listing_and_reading_is_read_again(
 ) -> None:
     corpus = Corpus(tmp_path)
     corpus.fill(2, paragraphs=1)
-    original = LocalStore.read
+    original = LocalStore.fetch
 
-    def late(self: LocalStore, path: str) -> bytes:
+    def late(self: LocalStore, path: str) -> Fetched:
         if path == "001.txt":
             corpus.write("001.txt", text(3, "grown"))
         return original(self, path)
 
-    monkeypatch.setattr(LocalStore, "read", late)
+    monkeypatch.setattr(LocalStore, "fetch", late)
     corpus.run()
     monkeypatch.undo()
     assert len([id_ for id_ in corpus.ids() if id_.startswith("001.txt")]) == 3
@@ -191,7 +192,7 @@ def test_sample_corpus_is_accounted_for_and_read_once(tmp_path: Path, monkeypatc
     assert summary["listed"] == files
     assert summary["chunked"] + summary["empty"] + summary["failed"] == files
     read: list[str] = []
-    original = LocalStore.read
+    original = LocalStore.fetch
 
     def counting(self: LocalStore, path: str) -> bytes:
         read.append(self.address)

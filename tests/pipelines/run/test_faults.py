@@ -39,7 +39,7 @@ def counted(name):
         return result
     setattr(LocalStore, name, call)
 
-for name in ("read", "open", "write", "create", "link", "touch", "stat", "delete", "sync"):
+for name in ("read", "fetch", "open", "write", "create", "link", "touch", "stat", "delete", "sync"):
     counted(name)
 outcome = run(load_config(sys.argv[1]), RunOptions(), lambda event: None)
 print(json.dumps({"left": left, "exit_code": outcome.exit_code, "version": outcome.version}))

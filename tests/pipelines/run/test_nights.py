@@ -12,6 +12,7 @@ import pytest
 
 from pipelines.config.model import Source
 from pipelines.errors import SourcesUnreachable, TableStateError
+from pipelines.storage.base import Fetched
 from pipelines.storage.local import LocalStore
 from tests.pipelines.run.corpus import Corpus, assert_changes_law, rule, text
 
@@ -41,13 +42,13 @@ def test_unchanged_night_reads_no_document_and_commits_nothing(corpus: Corpus, m
     corpus.fill(5)
     corpus.run()
     read: list[str] = []
-    original = LocalStore.read
+    original = LocalStore.fetch
 
-    def counting(self: LocalStore, path: str) -> bytes:
+    def counting(self: LocalStore, path: str) -> Fetched:
         read.append(f"{self.address}/{path}")
         return original(self, path)
 
-    monkeypatch.setattr(LocalStore, "read", counting)
+    monkeypatch.setattr(LocalStore, "fetch", counting)
     outcome = corpus.run()
     assert (outcome.exit_code, outcome.version, outcome.committed) == (0, 0, False)
     assert corpus.counts(outcome) == {"listed": 5, "unchanged": 5}
@@ -150,14 +151,14 @@ def test_unreadable_document_keeps_its_rows_and_heals(corpus: Corpus) -> None:
 
 def test_transient_failure_is_tried_every_night(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus.fill(2, paragraphs=1)
-    original = LocalStore.read
+    original = LocalStore.fetch
 
-    def failing(self: LocalStore, path: str) -> bytes:
+    def failing(self: LocalStore, path: str) -> Fetched:
         if path == "001.txt":
             raise OSError("connection reset")
         return original(self, path)
 
-    monkeypatch.setattr(LocalStore, "read", failing)
+    monkeypatch.setattr(LocalStore, "fetch", failing)
     for streak in (1, 2):
         corpus.run()
         (failure,) = corpus.failures()

@@ -240,6 +240,33 @@ def test_what_has_no_id_of_its_own_is_a_failure_once_and_gone_with_its_object(co
     assert corpus.failed() == []
 
 
+def test_a_file_that_no_glob_takes_any_more_loses_its_id_without_a_failure(corpus: Records) -> None:
+    corpus.write("x", "A file.")
+    corpus.lines("b.jsonl", "y")
+    corpus.run()
+    corpus.source(include=("*.jsonl",))
+    corpus.lines("a.jsonl", "x", "z")
+    outcome = corpus.run()
+    assert corpus.shown() == {"x": "a.jsonl", "y": "b.jsonl", "z": "a.jsonl"}
+    assert (corpus.failed(), corpus.counts(outcome)) == ([], {"listed": 3, "chunked": 2, "unchanged": 1})
+    assert not corpus.run().committed
+
+
+def test_documents_gone_are_records_and_files(corpus: Records) -> None:
+    corpus.lines("a.jsonl", "x", "y", {"id": "empty", "text": ""})
+    corpus.lines("b.jsonl", "z", "other")
+    corpus.write("note.txt", "A note.")
+    corpus.write("blank.txt", "")
+    corpus.run()
+    corpus.lines("b.jsonl", "z")
+    for name in ("a.jsonl", "note.txt", "blank.txt"):
+        corpus.remove(name)
+    assert corpus.run().summary["removed"] == 6
+    corpus.remove("b.jsonl")
+    withheld = corpus.run()
+    assert (withheld.summary["removed"], withheld.summary["withheld"]) == (0, 1)
+
+
 def test_the_guard_withholds_records_until_they_are_approved(corpus: Records) -> None:
     corpus.lines("a.jsonl", *names("a", 30))
     corpus.lines("b.jsonl", *names("b", 10))
@@ -299,10 +326,12 @@ def test_a_container_that_cannot_be_read_is_as_it_was_until_it_can(
         assert corpus.rows() == old
         assert corpus.counts(outcome) == {"listed": 2, "unchanged": 1, "failed": 1}
         assert corpus.failed() == [("a.jsonl", "a.jsonl", None, "read")]
+        assert [failure["fail_streak"] for failure in corpus.failures()] == [2]
         first = corpus.containers()["a.jsonl"]
         assert (first["status"], first["error"], first["fail_streak"]) == ("failed", "read", 2)
         corpus.run()
         assert corpus.containers()["a.jsonl"]["fail_streak"] == 3
+        assert [failure["fail_streak"] for failure in corpus.failures()] == [3]
     corpus.run()
     assert (corpus.changed(), corpus.failed()) == ([("deleted", "y#0", "removed")], [])
 

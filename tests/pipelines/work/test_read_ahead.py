@@ -11,8 +11,9 @@ import pytest
 from pipelines.config.model import Budget
 from pipelines.documents.failures import DocumentFailure
 from pipelines.storage.local import LocalStore
+from pipelines.storage.store import Fetched, Store
 from pipelines.work import read_ahead as module
-from pipelines.work.read_ahead import READS_IN_FLIGHT, read_ahead
+from pipelines.work.read_ahead import read_ahead
 
 
 class FarStore(LocalStore):
@@ -24,13 +25,15 @@ class FarStore(LocalStore):
         self.lock = threading.Lock()
         self.now = self.most = 0
 
-    def read(self, path: str) -> bytes:
+    in_flight = 8
+
+    def fetch(self, path: str) -> Fetched:
         with self.lock:
             self.now += 1
             self.most = max(self.most, self.now)
         time.sleep(0.01)
         try:
-            return Path(self.address_on_disk, path).read_bytes()
+            return Fetched(Path(self.address_on_disk, path).read_bytes(), 1, path)
         finally:
             with self.lock:
                 self.now -= 1
@@ -49,18 +52,22 @@ def fill(folder: Path, count: int) -> list[str]:
     return names
 
 
+def contents(store: Store, names: list[str]) -> list[Fetched | Exception]:
+    return list(read_ahead([(store, name, 3) for name in names], Budget()))
+
+
 def test_far_objects_are_read_together_and_come_in_order(tmp_path: Path) -> None:
     names = fill(tmp_path, 40)
     store = far(tmp_path)
-    assert list(read_ahead([(store, name, 3) for name in names], Budget())) == [name.encode() for name in names]
-    assert 4 < store.most <= READS_IN_FLIGHT
+    assert contents(store, names) == [Fetched(name.encode(), 1, name) for name in names]
+    assert 4 < store.most <= FarStore.in_flight
 
 
 def test_window_bounds_the_bytes_that_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = fill(tmp_path, 12)
     store = far(tmp_path)
     monkeypatch.setattr(module, "WINDOW_BYTES", 6)
-    assert list(read_ahead([(store, name, 3) for name in names], Budget())) == [name.encode() for name in names]
+    assert contents(store, names) == [Fetched(name.encode(), 1, name) for name in names]
     assert store.most <= 2
 
 
