@@ -16,7 +16,6 @@ import os
 import pickle
 import shutil
 import sys
-import tempfile
 import threading
 import time
 import traceback
@@ -29,6 +28,7 @@ from pipelines.beam.watched import WORKER_DIED, Driven
 from pipelines.beam.worker import FOLDER
 from pipelines.errors import RechunkError
 from pipelines.processes import die_with_parent, import_no_clouds
+from pipelines.scratch import scratch_folder
 
 _POLL_SECONDS = 0.25
 
@@ -42,7 +42,7 @@ def main() -> None:
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is no answer
     logging.basicConfig(level=logging.CRITICAL, force=True)
-    with tempfile.TemporaryDirectory(prefix="rechunk-") as folder:
+    with scratch_folder() as folder:
         os.environ[FOLDER] = folder
         watch(Path(folder))
         say(answer, drive(driven))

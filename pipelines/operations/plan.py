@@ -6,7 +6,6 @@ The same code path with its ends cut off: chunks are made and counted but not wr
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,6 +20,7 @@ from pipelines.observe.stats import run_stats
 from pipelines.operations.prepare import Prepared, prepare
 from pipelines.operations.run import drive
 from pipelines.records import RunOptions
+from pipelines.scratch import scratch_folder
 from pipelines.storage.overlay import OverlayStore
 from pipelines.storage.store import Store, open_store
 from pipelines.table import layout
@@ -53,7 +53,7 @@ def look_ahead(config: Config, options: RunOptions, emit: Sink) -> Foresight:
     run_id = layout.new_run_id()
     emit(RunStarted(run_id=run_id, table=base.address))
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="rechunk-plan-") as scratch:
+    with scratch_folder() as scratch:
         store = OverlayStore(base, open_store(scratch))
         prepared = prepare(config, options, store, run_id, emit)
         pa.default_memory_pool().release_unused()
