@@ -7,153 +7,51 @@ and stands above it (decorators, attributes, comments) goes with it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import overload
 
-from chunkers.cutting.levels import (
-    TEXT_LADDER,
-    BlankLine,
-    BoundLevel,
-    Gap,
-    Grapheme,
-    Ladder,
-    Level,
-    Line,
-    Scanned,
-    Sentence,
-    Word,
-)
+from chunkers.cutting.levels import TEXT_LADDER, BlankLine, Grapheme, Ladder, Line, Sentence, Word
+from chunkers.cutting.marks import LineStart, MarkLadder, TagStart, chain_above, lines
 from chunkers.records import Cut
-from chunkers.text.lines import NEWLINE
 from chunkers.text.patterns import compile_pattern
 
-_AHEAD = 16_384  # code points behind a line end that tell what it is
 _DOCUMENTED = r"/\*\*(?!/)"
-MOST_ABOVE = 100  # lines that belong to the one below them
-_LONGEST_ABOVE = 400
-_MOST_BEHIND = 200  # code points of such a line behind what it starts with
 
 
-@dataclass(frozen=True, slots=True)
-class LineStart:
-    """Before a line that starts with `pattern`, unless the line above it belongs to it (starts with `above`)."""
-
-    pattern: re.Pattern[str]
-    cut: Cut
-    above: re.Pattern[str] | None = None
-
-    def bind(self, text: str) -> BoundLevel:
-        return _Lines(text, self.pattern, self.cut, accept=self._accepts if self.above else None, at_start=True)
-
-    def _accepts(self, text: str, found: re.Match[str]) -> bool:
-        return self.above is None or belongs_below(text, found.start(), self.above) < 0
-
-
-def belongs_below(text: str, end: int, above: re.Pattern[str]) -> int:
-    """Where the line starts that ends at `end`, if it starts with `above`; else -1."""
-    start = text.rfind("\n", max(0, end - _LONGEST_ABOVE), end) + 1
-    if not start and end >= _LONGEST_ABOVE:
-        return -1
-    found = above.match(text, start, end)
-    return start if found is not None and end - found.end() <= _MOST_BEHIND else -1
-
-
-@dataclass(frozen=True, slots=True)
-class TagStart:
-    """Right before a tag."""
-
-    pattern: re.Pattern[str]
-    cut: Cut = "block"
-
-    def bind(self, text: str) -> BoundLevel:
-        return _Before(text, self.pattern, self.cut, at_start=True)
-
-
-class _Before(Scanned):
-    """Matches that belong to the piece behind the boundary."""
-
-    __slots__ = ()
-
-    def last(self, low: int, high: int) -> Gap | None:
-        gap = super().last(low, high)
-        return None if gap is None else Gap(gap.end, gap.end)
-
-    def first(self, low: int, high: int) -> Gap | None:
-        gap = super().first(low, high)
-        return None if gap is None else Gap(gap.end, gap.end)
-
-    def first_start(self, low: int, high: int) -> int | None:
-        gap = self.first(low - 1, high - 1)
-        return None if gap is None else gap.end
-
-
-class _Lines(Scanned):
-    """Line ends that are judged by the lines behind them, as far as `_AHEAD`."""
-
-    __slots__ = ()
-
-    def _matches(self, start: int, stop: int) -> Iterator[re.Match[str]]:
-        # Line end by line end: a search would go on to `ahead` for the next one that fits.
-        text, judge, ahead = self._text, self._pattern.match, min(len(self._text), stop + _AHEAD)
-        for line in NEWLINE.finditer(text, max(0, start - 1), stop + 2):
-            if line.start() > stop:
-                return
-            if (found := judge(text, line.start(), ahead)) is not None:
-                yield found
-
-
-def _lines(words: str, cut: Cut, *, indent: str = "", above: str = "", flags: re.RegexFlag = re.NOFLAG) -> LineStart:
-    """Before lines that start with `words` (a regular expression) behind `indent`, and the lines `above` them."""
-    pattern = compile_pattern(rf"(?:\r\n?|\n)(?={_chain(above)}{indent}(?:{words}))", flags)
-    return LineStart(pattern, cut, compile_pattern(rf"[ \t]{{0,80}}+(?:{above})") if above else None)
-
-
-def _chain(above: str) -> str:
-    return rf"(?:[ \t]{{0,80}}+(?:{above})[^\r\n]{{0,{_MOST_BEHIND}}}+(?:\r\n?|\n)){{0,{MOST_ABOVE}}}+" if above else ""
-
-
-@dataclass(frozen=True, slots=True)
-class CodeLadder(Sequence[Level]):
-    """Definitions in the first column, statements there, indented definitions and `/**`, blank lines, lines, words.
-
-    `columns` finds the first two at once: its only group has matched where it is a statement. `indented` finds the
-    third. A line that starts with `above` belongs to the one below it.
-    """
-
-    levels: tuple[Level, ...]
-    columns: re.Pattern[str]
-    indented: re.Pattern[str]
-    above: re.Pattern[str]
-
-    @overload
-    def __getitem__(self, index: int) -> Level: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Level]: ...
-    def __getitem__(self, index: int | slice) -> Level | Sequence[Level]:
-        return self.levels[index]
-
-    def __len__(self) -> int:
-        return len(self.levels)
-
-
-def _code(definitions: str, statements: str, *, above: str, fold: bool = False) -> CodeLadder:
+def _code(definitions: str, statements: str, *, above: str, fold: bool = False) -> MarkLadder:
     flags = re.IGNORECASE if fold else re.NOFLAG
     inner = rf"[ \t]{{1,200}}+(?:{definitions})"
-    begins, finds = _chain(above) + inner, inner
+    begins, finds = chain_above(above) + inner, inner
     if _SLASHES in above:  # documentation, whatever it is about and however long its lines are
-        begins += rf"|{_chain(f'(?!{_DOCUMENTED})(?:{above})')}[ \t]{{0,200}}+{_DOCUMENTED}"
+        begins += rf"|{chain_above(f'(?!{_DOCUMENTED})(?:{above})')}[ \t]{{0,200}}+{_DOCUMENTED}"
         finds += rf"|[ \t]{{0,200}}+{_DOCUMENTED}"
     belongs = compile_pattern(rf"[ \t]{{0,80}}+(?:{above})")
     levels = (
-        _lines(definitions, "definition", above=above, flags=flags),
-        _lines(statements, "statement", above=above, flags=flags),
+        lines(definitions, "definition", above=above, flags=flags),
+        lines(statements, "statement", above=above, flags=flags),
         LineStart(compile_pattern(rf"(?:\r\n?|\n)(?={begins})", flags), "definition", belongs),
         *_CODE_TAIL,
     )
     columns = compile_pattern(rf"\n(?:(?={definitions})|(?=({statements})))", flags)
-    return CodeLadder(levels, columns, compile_pattern(rf"\n(?:{finds})", flags), belongs)
+    return MarkLadder(
+        levels,
+        ("definition", "statement", "definition"),
+        columns,
+        (compile_pattern(rf"\n(?:{finds})", flags),),
+        belongs,
+    )
+
+
+def _markup(*levels: LineStart | TagStart, early: str, late: tuple[str, ...] = (), stand: bool = False) -> MarkLadder:
+    fold = re.IGNORECASE if stand else re.NOFLAG
+    return MarkLadder(
+        (*levels, *TEXT_LADDER),
+        tuple(level.cut for level in levels),
+        compile_pattern(early, fold),
+        tuple(compile_pattern(each, fold) for each in late),
+        stand=stand,
+        is_prose=True,
+    )
 
 
 _CODE_TAIL: Ladder = (BlankLine(), Line(), Sentence(), Word(), Grapheme())
@@ -174,6 +72,13 @@ _JS_DEFINITIONS = r"(?:export|async|function\*?|class)\b"
 _JS_STATEMENTS = r"(?:const|let|var|if|for|while|do|switch|case|default|try|return|import)\b"
 _RUBY_STATEMENTS = r"(?:if|unless|while|until|for|do|begin|rescue|case|require|include|attr_\w+)\b"
 _HTML_VOID = r"(?=[\s/>])"
+_TAGS = (
+    "html|head|body",
+    "header|footer|main|nav|article|section|aside|div|table|ul|ol|dl|form|style|script",
+    "h[1-6]|p|li|tr|dt|dd|blockquote|pre|figure|meta|title|link",
+    "t[dh]|span|a|br|img|em|strong|b|i|code",
+)
+_RULES = r"(?:\*[ \t]*){3,}(?:[\r\n]|\Z)|(?:-[ \t]*){3,}(?:[\r\n]|\Z)|(?:_[ \t]*){3,}(?:[\r\n]|\Z)"
 
 
 def _tags(names: str) -> TagStart:
@@ -181,7 +86,7 @@ def _tags(names: str) -> TagStart:
 
 
 def _latex(commands: str, cut: Cut = "heading") -> LineStart:
-    return _lines(rf"\\(?:{commands})\b", cut, indent=r"[ \t]*")
+    return lines(rf"\\(?:{commands})\b", cut, indent=r"[ \t]*")
 
 
 _LADDERS: dict[str, Ladder] = {
@@ -222,9 +127,9 @@ _LADDERS: dict[str, Ladder] = {
         above=_HASH,
     ),
     "rst": (
-        _lines(r"(\S)\1{2,}[ \t]*\r?\n[^\r\n]+\r?\n\1+[ \t]*(?:[\r\n]|\Z)", "heading"),
-        _lines(r"\S[^\r\n]*\r?\n([=\-~^\"'`*+#.:_])\1{2,}[ \t]*(?:[\r\n]|\Z)", "heading"),
-        _lines(r"\.\.[ \t]", "block"),
+        lines(r"(\S)\1{2,}[ \t]*\r?\n[^\r\n]+\r?\n\1+[ \t]*(?:[\r\n]|\Z)", "heading"),
+        lines(r"\S[^\r\n]*\r?\n([=\-~^\"'`*+#.:_])\1{2,}[ \t]*(?:[\r\n]|\Z)", "heading"),
+        lines(r"\.\.[ \t]", "block"),
         *TEXT_LADDER,
     ),
     "ruby": _code(r"(?:class|module|def)\b", _RUBY_STATEMENTS, above=_HASH),
@@ -245,27 +150,27 @@ _LADDERS: dict[str, Ladder] = {
         r"(?:if|for|while|do|switch|case|guard|let|var|import|return)\b",
         above=_ATTRIBUTES,
     ),
-    "markdown": (
-        _lines(r"#[ \t]", "heading"),
-        _lines(r"##[ \t]", "heading"),
-        _lines(r"#{3,6}[ \t]", "heading"),
-        _lines(r"(?:\*[ \t]*){3,}(?:[\r\n]|\Z)|(?:-[ \t]*){3,}(?:[\r\n]|\Z)|(?:_[ \t]*){3,}(?:[\r\n]|\Z)", "block"),
-        *TEXT_LADDER,
+    "markdown": _markup(
+        lines(r"#[ \t]", "heading"),
+        lines(r"##[ \t]", "heading"),
+        lines(r"#{3,6}[ \t]", "heading"),
+        lines(_RULES, "block"),
+        early=r"\n#(?:[ \t]|(#[ \t])|(#{2,5}[ \t]))",
+        late=(rf"\n(?=[*\-_])(?={_RULES})",),
     ),
-    "latex": (
+    "latex": _markup(
         _latex(r"part|chapter"),
         _latex("section"),
         _latex("subsection"),
         _latex("subsubsection|paragraph"),
         _latex("begin", "block"),
-        *TEXT_LADDER,
+        early=r"\n[ \t]*+\\(?:(?:part|chapter)\b|(section\b)|(subsection\b)|(subsubsection\b|paragraph\b)|(begin\b))",
     ),
-    "html": (
-        _tags("html|head|body"),
-        _tags("header|footer|main|nav|article|section|aside|div|table|ul|ol|dl|form|style|script"),
-        _tags("h[1-6]|p|li|tr|dt|dd|blockquote|pre|figure|meta|title|link"),
-        _tags("t[dh]|span|a|br|img|em|strong|b|i|code"),
-        *TEXT_LADDER,
+    "html": _markup(
+        *(_tags(names) for names in _TAGS),
+        early="<(?:(?:{0}){v}|((?:{1}){v})|((?:{2}){v}))".format(*_TAGS, v=_HTML_VOID),
+        late=(rf"<(?:{_TAGS[3]}){_HTML_VOID}",),
+        stand=True,
     ),
     "sol": _code(
         r"(?:contract|interface|library|abstract|function|constructor|modifier|struct|enum|event|error|receive|fallback)\b",
@@ -279,10 +184,10 @@ _LADDERS: dict[str, Ladder] = {
         above=_ATTRIBUTES,
     ),
     "cobol": (
-        _lines(r"[A-Z-]+[ \t]+DIVISION\b", "definition", indent=r"[ \t\d]{0,7}", flags=re.IGNORECASE),
-        _lines(r"[A-Z0-9-]+[ \t]+SECTION\b", "definition", indent=r"[ \t\d]{0,7}", flags=re.IGNORECASE),
-        _lines(r"[A-Z0-9][A-Z0-9-]*\.[ \t]*(?:[\r\n]|\Z)", "definition", indent=r"[ \t\d]{0,7}", flags=re.IGNORECASE),
-        _lines(
+        lines(r"[A-Z-]+[ \t]+DIVISION\b", "definition", indent=r"[ \t\d]{0,7}", flags=re.IGNORECASE),
+        lines(r"[A-Z0-9-]+[ \t]+SECTION\b", "definition", indent=r"[ \t\d]{0,7}", flags=re.IGNORECASE),
+        lines(r"[A-Z0-9][A-Z0-9-]*\.[ \t]*(?:[\r\n]|\Z)", "definition", indent=r"[ \t\d]{0,7}", flags=re.IGNORECASE),
+        lines(
             r"(?:OPEN|CLOSE|READ|WRITE|IF|ELSE|MOVE|PERFORM|UNTIL|VARYING|ACCEPT|DISPLAY|STOP|CALL|EVALUATE|COMPUTE)\b",
             "statement",
             indent=r"[ \t\d]*",

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
-from chunkers.cutting.languages import CODE_ATOMS, LANGUAGES, MARKUP, CodeLadder
+from chunkers.cutting.languages import CODE_ATOMS, LANGUAGES, MARKUP
 from chunkers.cutting.levels import TEXT_ATOMS, TEXT_LADDER, Grapheme, Ladder, SeparatorPosition
 from chunkers.cutting.line_packing import LinePacking
+from chunkers.cutting.marks import MarkLadder
 from chunkers.cutting.plain import Packing
 from chunkers.errors import InertOption, InvalidOption, OptionWarning
 from chunkers.records import Split
@@ -77,8 +78,8 @@ class Recursive:
         bounds = options.bounds()
         trim = options.trim(position=options.separator_position, keep_indent=options.language is not None)
         overlap = options.overlap_of(atoms, inside_words)
-        if isinstance(ladder, CodeLadder):
-            return LinePacking(ladder=ladder, bounds=bounds, trim=trim, overlap=overlap, code=ladder)
+        if isinstance(ladder, MarkLadder):
+            return LinePacking(ladder=ladder, bounds=bounds, trim=trim, overlap=overlap, marks=ladder)
         return Packing(ladder=ladder, bounds=bounds, trim=trim, overlap=overlap)
 
     def _ladders(self) -> tuple[Ladder, Ladder, Ladder]:

@@ -74,6 +74,16 @@ BITS += [
     "\u0301",
     "“q”",
     "word",
+    "# A",
+    "## B ",
+    "---",
+    "  \\section{C}",
+    "\\begin{x}",
+    "<div>",
+    " <P a=b>",
+    "<td>",
+    "One ends. Two starts",
+    "é\u0301",
 ]
 TEXTS = st.lists(st.sampled_from(BITS), max_size=60).map("".join)
 
@@ -121,8 +131,10 @@ def test_files_are_known_by_their_suffix() -> None:
     assert [language_of(each) for each in ("py", "tsx", "hpp", "md", "")] == ["python", "ts", "cpp", None, None]
 
 
-@settings(derandomize=True, database=None, max_examples=500, deadline=None)
-@given(TEXTS, st.sampled_from(["python", "go", "js"]), st.integers(2, 120), st.floats(0, 0.9))
+@settings(derandomize=True, database=None, max_examples=1000, deadline=None)
+@given(
+    TEXTS, st.sampled_from(["python", "go", "js", "markdown", "latex", "html"]), st.integers(2, 120), st.floats(0, 0.9)
+)
 def test_both_ways_of_packing_code_cut_the_same(text: str, language: str, most: int, share: float) -> None:
     strategy = Recursive(RecursiveOptions(language=language, max_size=most, overlap=int(most * share)))
     packing = strategy._packing
