@@ -86,7 +86,10 @@ def _print_chunk(row: dict[str, Any], console: Console) -> None:
         console.json_line(row)
         return
     body = ("context", "text")
-    console.pairs({name: value for name, value in row.items() if name not in body and value is not None})
+    shown = {name: value for name, value in row.items() if name not in body and value is not None}
+    if "headings" in shown:
+        shown["headings"] = " > ".join(row["headings"]) or None
+    console.pairs(shown)
     for name in body:
         if row[name]:
             console.line()

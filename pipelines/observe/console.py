@@ -216,7 +216,18 @@ def _escape(character: str) -> str:
 
 
 def _cell(value: object) -> str:
-    return "–" if value is None else str(value)
+    """A value as people write it: a list as its items, times in ISO 8601, bytes in base64."""
+    if value is None or value == [] or value == {}:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(_cell, value))
+    if isinstance(value, dict):
+        return json.dumps(value, default=_as_json, ensure_ascii=False)
+    if isinstance(value, datetime.datetime) and value.utcoffset() == datetime.timedelta(0):
+        return value.isoformat().removesuffix("+00:00") + "Z"
+    return _as_json(value) if isinstance(value, bytes | datetime.date) else str(value)
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:

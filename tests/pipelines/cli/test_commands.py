@@ -176,6 +176,7 @@ def test_show_a_document_and_a_chunk(published: Path, capsys: pytest.CaptureFixt
     ]
     code, out, _ = call(capsys, "show", "c.yaml", "--chunk", "a.md#1")
     assert out.endswith("\ntext:\nThe second paragraph is here.\n")
+    assert dict(line.split(maxsplit=1) for line in out.splitlines()[:-2] if line)["headings"] == "–"
 
 
 def test_show_says_why_a_document_failed_and_names_counters_in_full(

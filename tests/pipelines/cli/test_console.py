@@ -140,3 +140,12 @@ def test_a_full_disk_under_stdout_is_an_error_and_under_stderr_none() -> None:
         with pytest.raises(OSError, match="No space left on device"):
             full.flush()
         os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())  # what was buffered can go there
+
+
+def test_values_are_written_as_people_write_them() -> None:
+    out = io.StringIO()
+    moment = datetime(2026, 1, 31, 12, 30, tzinfo=UTC)
+    values = {"a": None, "b": True, "c": ["x", "y"], "d": [], "e": moment, "f": b"\x00\x01", "g": {"k": [1]}, "h": 1.5}
+    Console(out=out, err=out).pairs(values)
+    shown = ["–", "yes", "x, y", "–", "2026-01-31T12:30:00Z", "AAE=", '{"k": [1]}', "1.5"]
+    assert out.getvalue().splitlines() == [f"{name}  {cell}" for name, cell in zip(values, shown, strict=True)]
