@@ -13,6 +13,7 @@ from chunkers.cutting.sections import Section, cut_sections
 from chunkers.records import Span, Split
 from chunkers.strategies.base import with_start_index
 from chunkers.strategies.contexts import StructuredSizes
+from chunkers.strategies.html_drops import with_markup, without_inner
 from chunkers.structure.faq import Faq, Pair, Part, read_faq
 from chunkers.structure.faq_page import Page, is_page, read_page
 
@@ -36,7 +37,8 @@ class FaqStrategy:
         if is_page(text, path, media_type):
             page = read_page(text)
             spans = [_placed(page, span) for span in self._spans(page.text, page.faq)]
-            faq, split = page.faq, Split(spans, self.name, page.drops, title=page.faq.title)
+            drops = with_markup(text, spans, without_inner(page.drops))
+            faq, split = page.faq, Split(spans, self.name, drops, title=page.faq.title)
         else:
             faq = read_faq(text)
             split = Split(self._spans(text, faq), self.name, title=faq.title)

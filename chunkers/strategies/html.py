@@ -17,6 +17,7 @@ from chunkers.errors import InvalidOption, OptionWarning
 from chunkers.records import Cut, Drop, Span, Split
 from chunkers.strategies.base import check_flag, with_start_index
 from chunkers.strategies.contexts import StructuredSizes
+from chunkers.strategies.html_drops import with_markup, without_inner
 from chunkers.strategies.html_sections import Outline, Section, Selectors, is_name
 from chunkers.structure.html_names import BLOCK, ITEM, ROW
 from chunkers.structure.html_page import Page, Selected, read_page
@@ -95,9 +96,9 @@ class Html:
         spans = cutter.spans
         if spans and spans[-1].cut != "oversize":
             spans[-1] = spans[-1]._replace(cut="document-end")
-        drops = _without_inner([*page.drops, *(Drop(each.begin, each.stop, "heading") for each in outline.told)])
+        drops = without_inner([*page.drops, *(Drop(each.begin, each.stop, "heading") for each in outline.told)])
         title = page.title or next((outline.title(each) for each in page.marked if each.level == 1), None)
-        split = Split(spans, self.name, _with_markup(text, spans, drops), title=title or None)
+        split = Split(spans, self.name, with_markup(text, spans, drops), title=title or None)
         return with_start_index(split) if self.options.add_start_index else split
 
     @cached_property
@@ -211,24 +212,3 @@ class _Cutter:
     def is_header_end(self, offset: int) -> bool:
         at = bisect_left(self.headers, offset)
         return at < len(self.headers) and self.headers[at] == offset
-
-
-def _without_inner(drops: Sequence[Drop]) -> list[Drop]:
-    """The drops in order, without those inside of another."""
-    found: list[Drop] = []
-    for drop in sorted(drops):
-        if not found or drop.end > found[-1].end:
-            found.append(drop)
-    return found
-
-
-def _with_markup(text: str, spans: Sequence[Span], drops: Sequence[Drop]) -> list[Drop]:
-    """`drops`, and the markup that lies between them and the chunks."""
-    found: list[Drop] = list(drops)
-    taken = sorted([*((span.start, span.end) for span in spans), *((drop.start, drop.end) for drop in drops)])
-    at = 0
-    for start, end in [*taken, (len(text), len(text))]:
-        if at < start and (low := skip_space(text, at, start)) < start:
-            found.append(Drop(low, low + len(text[low:start].rstrip()), "markup"))
-        at = max(at, end)
-    return sorted(found)

@@ -10,7 +10,6 @@ from json.decoder import JSONObject  # type: ignore[attr-defined]
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
 
-SCRIPT = re.compile(r"(?is)<script\b[^<>]*\bapplication/ld\+json\b[^<>]*>(.*?)</script\s*>")
 _BREAK = re.compile(r"(?i)<(?:br|/p|/li|/div|/h[1-6]|/tr)\b[^<>]*>")
 _TAG = re.compile(r"<[^<>]*>")
 _DEEPEST = 40

@@ -6,11 +6,10 @@ import re
 from bisect import bisect_right
 
 from chunkers.structure.html_names import BLOCK, CELL, LINE, NONE, SPACE
+from chunkers.structure.html_tokens import PARTS, decoded, reference, reference_end
 from chunkers.structure.html_tokens import SPACE as SPACES
-from chunkers.structure.html_tokens import decoded, reference
 
 _WIDE = re.compile(r"[ \t\n\r\f]{2,}|[\t\n\r\f]")
-_PARTS = re.compile(r"[ \t\n\r\f]++|&[^\t\n\f <&; \r]*+;?|[^ \t\n\r\f&]++")
 _MOST_CELLS = 50
 
 
@@ -171,7 +170,7 @@ class Sources:
         if kept and source.find("&", begin, end) < 0:
             self._offsets, self._places, self._widths, self._size = [base], [begin], [-1], base + end - begin
             return
-        for part in _PARTS.finditer(source, begin, end):
+        for part in PARTS.finditer(source, begin, end):
             said, at = part[0], part.start()
             is_reference = said[0] == "&"
             if is_reference:
@@ -185,7 +184,13 @@ class Sources:
                 spaced = True
                 continue
             spaced = False
-            self._put(size, at, len(part[0]) if is_reference and said != part[0] else -1)
+            if is_reference and said != part[0]:
+                width = reference_end(part[0], said)
+                self._put(size, at, width)
+                if tail := len(part[0]) - width:
+                    self._put(size + len(said) - tail, at + width, -1)
+            else:
+                self._put(size, at, -1)
             size += len(said)
         self._size = size - (1 if spaced and not kept and size > base else 0)
 

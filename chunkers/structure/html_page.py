@@ -14,7 +14,8 @@ from chunkers.records import Drop
 from chunkers.structure import html_names as names
 from chunkers.structure.html_elements import Elements
 from chunkers.structure.html_flow import Flow, Sources
-from chunkers.structure.html_tokens import MAY_HIDE, PLAIN_TAG, TAG, attributes, decoded, is_hidden, markup_end, raw_end
+from chunkers.structure.html_tokens import MAY_HIDE, attributes, decoded, is_hidden, raw_end
+from chunkers.structure.html_walking import Walker
 
 NOTHING: Mapping[int, int] = {}
 MOST_IN_ROW = 1000
@@ -77,61 +78,29 @@ def read_page(text: str, selected: Selected) -> Page:
     return Reader(text, selected, Elements()).run()
 
 
-class Reader:
-    """The state of one pass."""
+class Reader(Walker):
+    """The state of one pass. `unseen` is the element that is not seen, by its depth."""
 
     def __init__(self, text: str, selected: Selected, elements: Elements) -> None:
-        self.text, self.selected = text, selected
+        super().__init__(text)
+        self.selected = selected
         self.flow = Flow()
         self.elements = elements
         elements.told = self.closed
         self.marked: list[Marked] = []
         self.tables: list[Table] = []
         self.verbatim: list[tuple[int, int]] = []
-        self.drops: list[Drop] = []
         self.title: str | None = None
         self.kept = 0  # elements open whose white space is kept
         self.skip_newline = False
-        self.unseen = -1  # the element that is not seen, by its depth
-        self.at = 0
         head = text[:1000]
         self.is_xml = head.lstrip("\ufeff \t\r\n").startswith("<?xml") or "//DTD XHTML" in head
         self.may_hide = MAY_HIDE.search(text) is not None
 
     def run(self) -> Page:
-        text = self.text
-        find, match = text.find, TAG.match
-        last = text.rfind(">")
-        at = 1 if text[:1] == "\ufeff" else 0
-        while True:
-            mark = find("<", at)
-            if mark < 0:
-                break
-            if mark > at and self.unseen < 0:
-                self.data(at, mark)
-            tag = match(text, mark) if mark < last else None
-            if tag is None and text[mark + 1 : mark + 2].isalpha() and mark < last and match is not PLAIN_TAG.match:
-                match = PLAIN_TAG.match  # quotes are open at the text's end
-                tag = match(text, mark)
-            if tag is None:
-                at = self.markup(mark)
-                continue
-            self.at = at = tag.end()
-            name = tag[2].lower()
-            if tag[1]:
-                self.elements.end(name, at)
-                if name == "br":
-                    self.flow.line_break()
-                elif name == "p" and self.unseen < 0:
-                    self.flow.edge(names.BLOCK)
-                self.skip_newline = False
-            else:
-                at = self.start(name, tag[3], mark, at)
-        if at < len(text) and self.unseen < 0:
-            self.data(at, len(text))
-        self.at = len(text)
+        self.walk()
+        text, flow = self.text, self.flow
         self.elements.end_all(len(text))
-        flow = self.flow
         self.marked.sort(key=attrgetter("begin"))
         self.tables.sort()
         return Page(
@@ -155,20 +124,13 @@ class Reader:
         else:
             self.flow.collapsed(text[start:end], start)
 
-    def markup(self, mark: int) -> int:
-        """What starts with a `<` that opens no whole tag: where it ends."""
-        text = self.text
-        following = text[mark + 1 : mark + 3]
-        if following[:1] in ("!", "?") or (following[:1] == "/" and not following[1:].isalpha() and following[1:]):
-            end, kind = markup_end(text, mark)
-            if kind == "comment" and self.unseen < 0:
-                self.drops.append(Drop(mark, end, "comment"))
-            return end
-        end = text.find("<", mark + 1)
-        end = len(text) if end < 0 else end
-        if self.unseen < 0:
-            self.data(mark, end)
-        return end
+    def end(self, name: str, end: int) -> None:
+        self.elements.end(name, end)
+        if name == "br":
+            self.flow.line_break()
+        elif name == "p" and self.unseen < 0:
+            self.flow.edge(names.BLOCK)
+        self.skip_newline = False
 
     def start(self, name: str, attributes_: str, begin: int, end: int) -> int:
         """A start tag; where to go on."""

@@ -17,6 +17,9 @@ TAG = compile_pattern(r"<(/?)([a-zA-Z][^\t\n\f\r />]*+)((?:[^>=]++|=(?:[\t\n\f\r
 PLAIN_TAG = compile_pattern(r"<(/?)([a-zA-Z][^\t\n\f\r />]*+)([^>]*+)>")
 """A tag where the quotes of some tag before are open at the end of the text: any `>` ends it."""
 
+PARTS = compile_pattern(r"[ \t\n\r\f]++|&[^\t\n\f <&; \r]*+;?|[^ \t\n\r\f&]++")
+"""Text between tags in parts: white space, what may be a character reference, anything else."""
+
 _ATTRIBUTE = compile_pattern(
     r"([^\t\n\f\r />=][^\t\n\f\r />=]*+)(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\t\n\f\r >]*+)))?+"
 )
@@ -81,7 +84,7 @@ def _script_end(text: str, start: int) -> int:
 def decoded(text: str) -> str:
     """`text` with its character references replaced; one that stands for no character stays."""
     plain = unescape(text)
-    if "\ufffd" in plain and "\ufffd" not in text:
+    if "\ufffd" in plain:
         return _REFERENCE.sub(lambda found: reference(found[0]), text)
     return plain
 
@@ -90,3 +93,15 @@ def reference(text: str) -> str:
     """What one character reference says; itself if that is no character."""
     plain = unescape(text)
     return text if "\ufffd" in plain else plain
+
+
+def reference_end(written: str, said: str) -> int:
+    """How long the reference is that `written` starts with and that says `said`, which ends with all that follows it.
+
+    Some need no semicolon: of `&reg_mark` the reference is `&reg`.
+    """
+    most = min(len(written), len(said)) - 1
+    same = 0
+    while same < most and written[-1 - same] == said[-1 - same]:
+        same += 1
+    return len(written) - same

@@ -361,7 +361,13 @@ def sources(max_lines: int = 40) -> st.SearchStrategy[str]:
     return st.tuples(line_ends, found).map(lambda pair: pair[0].join(pair[1]))
 
 
-PATHS = {"source": "document.py", "mdx": "document.mdx", "page": "document.md"}
+PATHS = {
+    "source": "document.py",
+    "mdx": "document.mdx",
+    "page": "document.md",
+    "html": "document.html",
+    "webpage": "document.html",
+}
 """Where documents of a kind lie if that tells how they are read."""
 DOCUMENTS: dict[str, Callable[[], st.SearchStrategy[str]]] = {
     "txt": texts,
@@ -373,6 +379,7 @@ DOCUMENTS: dict[str, Callable[[], st.SearchStrategy[str]]] = {
     "law": laws,
     "source": sources,
     "html": lambda: st.one_of(htmls(st.one_of(title, sentence)), htmls(texts(6)), texts()),
+    "webpage": lambda: htmls(st.one_of(title, question_lines)),
     "json": lambda: jsons(st.one_of(title, sentence, texts(10))),
     "questions": questions,
     "code": lambda: st.one_of(codes(), texts()),

@@ -76,12 +76,22 @@ def rebuilt(document: str, split: Split) -> list[Leaf]:
 
 def differences(document: str, split: Split, *, converted: bool = False) -> Sequence[str]:
     """What the chunks together say otherwise than the document; [] if they rebuild it."""
-    wanted, got = list(leaves(parsed(document.removeprefix("\ufeff")))), rebuilt(document, split)
+    wanted, got = list(leaves(parsed(whole(document.removeprefix("\ufeff"))))), rebuilt(document, split)
+    got = [Leaf(whole(leaf.pointer), said(leaf.value)) for leaf in got]
     if converted:
         wanted = [Leaf(at, ("empty", True) if value == ("empty", False) else value) for at, value in wanted]
     return [f"{one} is {other}" for one, other in zip(wanted, got, strict=False) if one != other][:3] + (
         [] if len(wanted) == len(got) else [f"{len(got)} leaves instead of {len(wanted)}"]
     )
+
+
+def whole(text: str) -> str:
+    """Halves of a surrogate pair in a row are one character once they are escapes, and cannot be told apart there."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def said(value: Any) -> Any:
+    return ("string", whole(value[1])) if isinstance(value, tuple) and value[0] == "string" else value
 
 
 def is_refused(document: str) -> bool:

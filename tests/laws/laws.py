@@ -36,6 +36,7 @@ LAWS = (
 )
 LINE_BREAK = re.compile(r"\r\n|\n|\r")
 SPACE = re.compile(r"\s*")
+BOX = re.compile(r"(?:\A|[\r\n])[ \t>]*:::")
 REPLACEMENT = re.compile("[\ufffd\ud800-\udfff]")
 
 
@@ -264,6 +265,8 @@ def sections(document: str, split: Split, promise: Promise) -> Iterator[str]:
         return
     front = max((drop.end for drop in split.drops if drop.kind == "front-matter"), default=0)
     outline = headings(document, front, promise.is_mdx)
+    if (box := BOX.search(document)) is not None:  # `:::` holds its headings here, the reference parser knows none
+        outline = tuple(heading for heading in outline if heading.start < box.start())
     opening = [heading.start for heading in outline if heading.level in promise.section_levels]
     for number, (left, right) in enumerate(zip(split.spans, split.spans[1:], strict=False), 1):
         new = SPACE.match(document, left.end).end()
@@ -284,8 +287,10 @@ def orphans(document: str, split: Split, promise: Promise, outline: tuple[Headin
         if body >= len(document) or body in starts:
             continue
         first = measuring.WORD.match(document, body)
-        together = document[heading.start : first.end() if first else body + 1]
+        body_end = first.end() if first else body + 1
         for number in range(bisect.bisect_left(ends, text_end), bisect.bisect_right(ends, body)):
             span = split.spans[number]
-            if span.start <= heading.start and not exceeds(promise, span.context + together):
+            # White space before it goes with it where nothing is stripped.
+            start = span.start if not document[span.start : heading.start].strip() else heading.start
+            if span.start <= heading.start and not exceeds(promise, span.context + document[start:body_end]):
                 yield f"orphan heading: chunk {number} ends with {heading.title[:40]!r}, its body is in the next"

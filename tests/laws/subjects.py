@@ -27,7 +27,7 @@ def named(value: Any) -> str:
 
 
 def split(listed: Listed, options: Options, document: str, path: str | None = None) -> Split:
-    return built(listed.strategy, tuple(options.items())).split(document, path=path)
+    return built(listed.strategy, tuple(options.items())).split(document, path=path or listed.path)
 
 
 def judge(listed: Listed, options: Options, document: str, path: str | None = None) -> list[str]:
@@ -39,7 +39,7 @@ def judge(listed: Listed, options: Options, document: str, path: str | None = No
         return [] if refused else [f"refused: {error}"]
     if refused:
         return ["refused: this document has to fail"]
-    found = violations(document, made, listed.promise(options, made, path), listed.exempt)
+    found = violations(document, made, listed.promise(options, made, path, document), listed.exempt)
     if listed.says is not None:
         found += listed.says(document, made, options)
     if split(listed, options, document, path) != made:

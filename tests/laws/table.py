@@ -67,6 +67,10 @@ class Listed:
     section_levels: Callable[[Options], tuple[int, ...] | None] = lambda options: None
     headings_stay: Callable[[Options], bool] = lambda options: True
     renders: bool = False
+    reads_pages: bool = False
+    """Whether a text that begins with a tag may be read as a page, even if it is no file of HTML."""
+    path: str | None = None
+    """Where documents lie of which nothing else is said, for a way of reading that only a path asks for."""
     refuses: Callable[[str], bool] | None = None
     """Which documents have to fail, for a strategy that does not take every text."""
     says: Callable[[str, Split, Options], Sequence[str]] | None = None
@@ -77,7 +81,7 @@ class Listed:
     markdown_suffixes: tuple[str, ...] | None = None
     """What paths of Markdown end in, for a strategy that takes others for plain text."""
 
-    def promise(self, options: Options, split: Split, path: str | None = None) -> Promise:
+    def promise(self, options: Options, split: Split, path: str | None = None, document: str = "") -> Promise:
         """What `options` owe for a document at `path`. `auto` owes what the strategy that did the work owes."""
         worker = BY_NAME.get(split.strategy, self) if self.strategy == "auto" else self
         max_size = options.get("max_size", worker.default_size)
@@ -92,6 +96,10 @@ class Listed:
         levels = worker.section_levels(options)
         if worker.markdown_suffixes is not None and not (path or "").endswith(worker.markdown_suffixes):
             levels = None
+        is_page = self.reads_pages and document.lstrip("\ufeff \t\r\n\f\v").startswith("<")
+        if is_page:
+            is_page = all(span.rendered is not None for span in split.spans)
+            levels = None if is_page else levels
         return Promise(
             max_size=max_size,
             overlap=overlap,
@@ -101,9 +109,9 @@ class Listed:
             strip=options.get("strip_whitespace", True),
             # Source files go to a language ladder, other text to a plain one: both are right for `auto`.
             keeps_indentation=None if self.strategy == "auto" else worker.keeps_indentation(options),
-            renders=worker.renders,
+            renders=is_page or worker.renders,
             is_atom=worker.atom(options),
-            drops=worker.drops(options),
+            drops=visible.DROPS if is_page else worker.drops(options),
             overlap_at_words=worker.overlap_at_words and not {"separators", "separator"} & set(options),
             section_levels=levels,
             headings_stay=worker.headings_stay(options),
@@ -147,6 +155,11 @@ def html_says(document: str, split: Split, options: Options) -> Sequence[str]:
     """Only overlaps in characters can be taken out again."""
     known = not any(span.overlap for span in split.spans) or not {"unit", "length_function"} & set(options)
     return visible.differences(document, split) if known else []
+
+
+def faq_says(document: str, split: Split, options: Options) -> Sequence[str]:
+    """Data that a page does not show is laid out all the same."""
+    return [] if "application/ld+json" in document else html_says(document, split, options)
 
 
 def separators_dropped(options: Options) -> frozenset[str]:
@@ -333,6 +346,18 @@ LISTED: tuple[Listed, ...] = (
     Listed(
         strategy="faq",
         options=(*SIZES, *CONTEXTS),
+        kinds=("html",),
+        invented=("webpage",),
+        path="page.html",
+        drops=lambda options: visible.DROPS,
+        keeps_indentation=lambda options: True,
+        renders=True,
+        says=faq_says,
+    ),
+    Listed(
+        strategy="faq",
+        options=(*SIZES, *CONTEXTS),
+        reads_pages=True,
         kinds=("txt", "cjk", "md"),
         invented=("questions",),
         keeps_indentation=lambda options: True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +103,11 @@ def test_a_page_is_read_with_the_way_back_to_its_source() -> None:
     assert pairs(PAGE) == [
         ["Only here?", "Yes,\nreally."],
         ["How?", "So."],
-        ["Why?", "a\nb\n\nWhat?\nThat."],
+        ["Why?", "a\nb"],
+        ["What?", "That."],
         ["Q x?", "An answer."],
     ]
-    assert sorted({drop.kind for drop in page.drops}) == ["hidden", "navigation", "style", "title"]
+    assert sorted({drop.kind for drop in page.drops}) == ["hidden", "nav", "style", "title"]
     assert page.faq.title == "T & x"
     for word in re.finditer(r"\S+", page.text):
         start, end = page.source_of(word.start(), word.end())
@@ -147,3 +149,35 @@ def test_titles_with_a_line_above_and_below_are_read_without_it() -> None:
 def test_only_the_heading_is_the_head_of_a_pair_whose_answer_is_marked_later() -> None:
     faq = read_faq("# Why?\n\nSome say this.\n\nA: So.\n")
     assert (faq.heads, [(pair.question, pair.end) for pair in faq.pairs]) == ([(0, 7)], [("Why?", 31)])
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        '<a b=">" ',
+        "<a ",
+        "<!-- ",
+        "<!---->",
+        '<script type="application/ld+json">{"@type":"Question"}',
+        "<dd><dt>a",
+        "<details><summary>a",
+        "&amp ",
+    ],
+)
+def test_a_broken_page_takes_time_in_proportion_to_its_length(piece: str) -> None:
+    def seconds(count: int) -> float:
+        started = time.process_time()
+        is_page(piece * count, None, None)
+        read_page(piece * count)
+        return time.process_time() - started
+
+    assert min(seconds(16_000) for _ in range(2)) < max(0.15, 8 * min(seconds(4_000) for _ in range(2)))
+
+
+def test_hidden_items_end_where_the_next_one_starts() -> None:
+    page = read_page("<html><ul><li hidden>no<li>yes</ul><pre>a &lt; &gt;\n b</pre>")
+    assert (page.text, [drop.kind for drop in page.drops]) == ("yes\n\na < >\n b", ["hidden"])
+
+
+def test_terms_and_answers_need_no_end_tags() -> None:
+    assert pairs("<html><dl><dt>Why?<dd>So.<dt>How?<dd>Thus.</dl>") == [["Why?", "So."], ["How?", "Thus."]]

@@ -205,3 +205,22 @@ def test_raw_text_ends_at_its_own_end_tag() -> None:
     text = "a</style b</STYLE>"
     assert raw_end(text, 0, "style") == 1
     assert raw_end("a</stylex>", 0, "style") == 10
+
+
+@pytest.mark.parametrize(
+    ("source", "said", "places"),
+    [
+        ("&reg_mark;", "®_mark;", ["&reg", "_", "m"]),
+        ("x &#0; \ufffd&ampy", "x &#0; \ufffd&y", ["x", None, "&", "#"]),
+        ("&notit; b", "¬it; b", ["&not", "i", "t", ";"]),
+    ],
+)
+def test_what_follows_a_reference_without_its_semicolon_has_places_of_its_own(
+    source: str, said: str, places: list[str | None]
+) -> None:
+    page = read(source)
+    assert page.text == said
+    sources = page.sources
+    found = [source[sources.start(at) : sources.end(at + 1)] for at in range(len(places))]
+    assert [place for place, wanted in zip(found, places, strict=True) if wanted] == [each for each in places if each]
+    assert source[sources.start(len(said) - 1) : sources.end(len(said))] == said[-1]
