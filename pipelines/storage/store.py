@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any
 
-from pipelines.errors import UsageError
+from pipelines.errors import StorageError, UsageError
 from pipelines.storage.base import Entry, Fetched, Opened, Page, Skipped, Store
 from pipelines.storage.bucket import BucketStore
 from pipelines.storage.client import Client
@@ -36,7 +38,7 @@ def open_store(address: str, storage: Options | None = None) -> Store:
     if protocol == "memory":
         return MemoryStore(address, options)
     if protocol in BUCKETS:
-        return BucketStore(address, partial(_connect, BUCKETS[protocol]), options)
+        return BucketStore(address, partial(_connect, protocol), options)
     return FsspecStore(address, options)
 
 
@@ -44,11 +46,22 @@ BUCKETS: Mapping[str, str] = {"s3": "s3.S3Client", "s3a": "s3.S3Client"}
 """The client of each protocol whose stores can create exclusively: module and class in this folder."""
 
 
-def _connect(client: str, bucket: str, options: Mapping[str, Any]) -> Client:
+def _connect(protocol: str, bucket: str, options: Mapping[str, Any]) -> Client:
+    """The client of a bucket. Making one takes longer than many requests, so that a process shares it."""
+    return _client(os.getpid(), protocol, bucket, pickle.dumps(dict(options)))
+
+
+@lru_cache(maxsize=32)
+def _client(process: int, protocol: str, bucket: str, options: bytes) -> Client:
     """A client of `BUCKETS`; its module is loaded when it is first needed, as it may need an extra."""
-    module, _, name = client.partition(".")
-    found: type[Client] = getattr(import_module(f"pipelines.storage.{module}"), name)
-    return found(bucket, options)
+    module, _, name = BUCKETS[protocol].partition(".")
+    try:
+        found: type[Client] = getattr(import_module(f"pipelines.storage.{module}"), name)
+        return found(bucket, pickle.loads(options))
+    except ImportError as error:
+        extra = {"gcs": "gcs", "azure": "azure"}.get(module, "s3")
+        problem = f"needs a package that is missing ({error.name or error}): pip install 'rechunk[{extra}]'"
+        raise StorageError(problem, address=f"{protocol}://{bucket}") from None
 
 
 def open_source(address: str, storage: Options | None = None) -> tuple[Store, str | None]:
@@ -56,6 +69,12 @@ def open_source(address: str, storage: Options | None = None) -> tuple[Store, st
     folder, _, name = address.rstrip("/").rpartition("/")
     if name and not address.endswith("/"):
         parent = open_store(folder or ("/" if address.startswith("/") else "."), storage)
-        if not folder.endswith(":/") and parent.exists(name):
+        if not folder.endswith(":/") and _is_object(parent, name):
             return parent, name
     return open_store(address, storage), None
+
+
+def _is_object(store: Store, name: str) -> bool:
+    """Whether an object has this name. An empty one with others "inside" only marks a folder, as some tools do."""
+    entry = store.stat(name)
+    return entry is not None and (entry.size > 0 or next(store.list(f"{name}/"), None) is None)

@@ -194,11 +194,11 @@ def test_sample_corpus_is_accounted_for_and_read_once(tmp_path: Path, monkeypatc
     read: list[str] = []
     original = LocalStore.fetch
 
-    def counting(self: LocalStore, path: str) -> bytes:
+    def counting(self: LocalStore, path: str) -> Fetched:
         read.append(self.address)
         return original(self, path)
 
-    monkeypatch.setattr(LocalStore, "read", counting)
+    monkeypatch.setattr(LocalStore, "fetch", counting)
     second = go(config)
     assert not second.committed
     assert str(CORPUS) not in read
