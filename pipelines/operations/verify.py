@@ -68,9 +68,8 @@ def verify(
     if found is None:
         return Verification(table=store.address, version=None, problems=problems.shown, total=problems.total)
     assert found.version is not None
-    since = None if full else logged.previous_commit(store, numbers, found.version)
     problems.take(logged.check_entry(store, found))
-    problems.take(logged.check_history(store, numbers, since=found.version if since is None and not full else since))
+    problems.take(logged.check_history(store, numbers, since=None if full else found.parent_version or 0))
     problems.take(files.check_presence(store, found))
     parent, collected = _parent(store, found, problems)
     if not collected:
@@ -124,10 +123,19 @@ def _parent(store: Store, found: Snapshot, problems: Problems) -> tuple[Snapshot
     try:
         return snapshot.load(store, found.parent_version), False
     except TableStateError as error:
-        entry = log.head_at(store, found.parent_version, over_foreign=True)
-        if entry is not None and store.exists(layout.commit_file(entry.run_id)):
-            problems.take([Problem(layout.commit_file(entry.run_id), str(error))])
+        problems.take(_damaged_parent(store, found.parent_version, str(error)))
         return None, True
+
+
+def _damaged_parent(store: Store, version: int, error: str) -> Iterator[Problem]:
+    """That a commit cannot be read, unless it was collected."""
+    try:
+        entry = log.head_at(store, version, over_foreign=True)
+    except TableStateError as worse:
+        yield Problem(layout.version_file(version), str(worse))
+        return
+    if entry is None or store.exists(layout.commit_file(entry.run_id)):
+        yield Problem(layout.version_file(version), error)
 
 
 def _guarded(found: Iterable[Problem], where: str, what: str) -> Iterator[Problem]:

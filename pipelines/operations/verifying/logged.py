@@ -32,6 +32,8 @@ def check_history(store: Store, numbers: Sequence[int], *, since: int | None = N
 
     A commit states the whole table, so every file that was live before and is not in it must be removed.
     """
+    if numbers[0] > 0:
+        yield Problem(layout.version_file(0), f"is missing from the log, which begins with version {numbers[0]}")
     live: set[str] = set()
     table_id: str | None = None
     for number in numbers:
@@ -59,25 +61,19 @@ def check_history(store: Store, numbers: Sequence[int], *, since: int | None = N
             yield Problem(where, f"is no log entry: {type(error).__name__}: {error}")
 
 
-def previous_commit(store: Store, numbers: Sequence[int], version: int) -> int | None:
-    """The newest commit of ours below `version`."""
-    for number in reversed(numbers):
-        if number < version and _mark(log.read_version(store, number)) is not None:
-            return number
-    return None
-
-
 def payloads_in_log(store: Store, numbers: Sequence[int]) -> list[tuple[str, ...]]:
-    """The payload columns that the table has ever had, by version, newest first, each set once."""
-    found: dict[tuple[str, ...], None] = {}
+    """The payload columns of the table, newest first, each set as often as it came back."""
+    found: list[tuple[str, ...]] = []
     own = set(chunks_schema({}).names)
     for number in reversed(numbers):
         try:
             schema = json.loads(_one(log.read_version(store, number), "metaData")["schemaString"])
-            found[tuple(field["name"] for field in schema["fields"] if field["name"] not in own)] = None
+            payload = tuple(field["name"] for field in schema["fields"] if field["name"] not in own)
         except (TableStateError, KeyError, TypeError, ValueError, AttributeError):
             continue  # said elsewhere, or a version without a schema
-    return list(found)
+        if found[-1:] != [payload]:
+            found.append(payload)
+    return found
 
 
 def _record_of(store: Store, number: int, mark: Mapping[str, Any]) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -38,7 +39,7 @@ HASHED = (
 """The columns that `row_hash` is of, besides the payload."""
 
 Payloads = Callable[[], Sequence[Sequence[str]]]
-"""The sets of payload columns that the table has ever had."""
+"""The payload columns of the table, newest first, each set as often as it came back."""
 
 _ROWS_AT_ONCE = 1_000
 _DIGEST = 32
@@ -191,10 +192,10 @@ class _RowHash:
     def matches(self, row: dict[str, Any]) -> bool:
         if _row_hash(row, self._payload) == row["row_hash"]:
             return True
-        for columns in self._ever():
-            if not set(columns) <= set(self._payload) or _row_hash(row, columns) == row["row_hash"]:
-                return True
-        return False
+        ever = self._ever()
+        if any(_row_hash(row, columns) == row["row_hash"] for columns in ever if set(columns) <= set(self._payload)):
+            return True
+        return any(set(before) - set(after) for after, before in pairwise(ever))
 
 
 def _row_hash(row: dict[str, Any], payload: Sequence[str]) -> str:
