@@ -24,12 +24,13 @@ from chunkers.structure.frontmatter import read_front_matter
 from chunkers.structure.html_names import HEADINGS
 from chunkers.structure.html_page import Selected, read_page
 from chunkers.structure.json_emitted import Emitted
-from chunkers.structure.json_grammar import members, value_spans
+from chunkers.structure.json_grammar import value_spans
 from chunkers.structure.latex import read_latex
 from chunkers.structure.legal import Article, read_law
 from chunkers.structure.legal_pieces import pieces_of
 from chunkers.structure.markdown.scanner import Dialect, scan
 from pipelines.documents.decode import decode
+from tests.chunkers.structure.json_members import members
 
 CASES: list[dict[str, Any]] = json.loads(
     Path(__file__).with_name("cases").joinpath("structure.json").read_text("utf-8")
@@ -145,10 +146,9 @@ def json_children(text: str, case: dict[str, Any]) -> Json:
     if emitted.text[0] not in "[{":
         return [["", emitted.text]]
     whole = Node(emitted.text, 0, len(emitted.text), None, "")
-    found = members(emitted.text, 0, len(emitted.text), emitted.ends)
     return [
-        [pointer_to(whole, emitted.text[each.start : each.value]), emitted.text[each.value : each.end]]
-        for each in found
+        [pointer_to(whole, emitted.text[start:value]), emitted.text[value:end]]
+        for start, value, end in members(emitted.text, emitted.ends)
     ]
 
 

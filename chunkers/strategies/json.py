@@ -150,11 +150,13 @@ class _Spans:
         self.known: tuple[Node | None, str] = (None, "")
 
     def of(self, pieces: Iterable[Piece]) -> list[Span]:
-        return [self._span(piece) for piece in pieces]
+        pieces = list(pieces)
+        starts = self.emitted.sources([piece.start for piece in pieces])
+        ends = self.emitted.sources([piece.end for piece in pieces], is_end=True)
+        return list(map(self._span, pieces, starts, ends))
 
-    def _span(self, piece: Piece) -> Span:
-        source, text = self.emitted.source, self.text
-        start, end = source(piece.start), source(piece.end, is_end=True)
+    def _span(self, piece: Piece, start: int, end: int) -> Span:
+        text = self.text
         rendered: str | None = piece.text(self.emitted.text)
         if piece.part >= 0:
             # The first and the last part of a string take its quotes along.

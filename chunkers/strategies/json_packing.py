@@ -11,7 +11,7 @@ from chunkers.records import Cut
 from chunkers.strategies.json_paths import Node
 from chunkers.strategies.json_strings import StringPacker
 from chunkers.structure.json_emitted import Emitted
-from chunkers.structure.json_grammar import members
+from chunkers.structure.json_grammar import member_ends, value_start
 
 CARRIED = 4
 """What fills less than one part in so many of a chunk goes on into the long member behind it."""
@@ -46,16 +46,15 @@ class Piece(NamedTuple):
 
 
 class _Frame:
-    """A container on the way down: its members as three lists, and the one that comes next."""
+    """A container on the way down: where its members start and end, and the one that comes next."""
 
-    __slots__ = ("at", "ends", "node", "starts", "values")
+    __slots__ = ("at", "ends", "node", "starts")
 
     def __init__(self, emitted: Emitted, node: Node) -> None:
         self.node, self.at = node, 0
-        found = list(members(emitted.text, node.start, node.end, emitted.ends))
-        self.starts = [each[0] for each in found]
-        self.values = [each[1] for each in found]
-        self.ends = [each[2] for each in found]
+        self.ends = member_ends(emitted.text, node.start, node.end, emitted.ends)
+        self.starts = [node.start + 1]
+        self.starts += [end + 1 for end in self.ends]
 
 
 class JsonPacker:
@@ -81,7 +80,7 @@ class JsonPacker:
         stack = [_Frame(self.emitted, Node(text, 0, len(text), None, ""))]
         while stack:
             frame = stack[-1]
-            if frame.at >= len(frame.starts):
+            if frame.at >= len(frame.ends):
                 self._flush("item")
                 stack.pop()
                 continue
@@ -115,7 +114,7 @@ class JsonPacker:
     def _too_long(self, frame: _Frame) -> Node | None:
         """The next member does not fit into a chunk with what has to be around it."""
         at, node, text = frame.at, frame.node, self.text
-        value, end = frame.values[at], frame.ends[at]
+        value, end = value_start(text, node.start, frame.starts[at]), frame.ends[at]
         frame.at += 1
         label = f'"{at}":' if node.is_list else text[frame.starts[at] : value]
         if text[value] not in "[{" or end == value + 2:

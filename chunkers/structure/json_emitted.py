@@ -8,23 +8,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cached_property
-from itertools import accumulate
 from json.encoder import encode_basestring_ascii
-from operator import methodcaller
 
 from chunkers.errors import MalformedDocument
+from chunkers.structure.json_compact import Compact
 from chunkers.structure.json_grammar import SCALAR, STRING, container_ends
 from chunkers.text.patterns import compile_pattern
 
-# Tokens that stand together, and the white space behind them. Such space has a bracket, colon or comma on one of its
-# sides, or the text is no JSON: then it stays, with the next character behind it. So does a string without end.
-_RUN = compile_pattern(
-    r'[^ \t\n\r"]*+(?:"[^"\\]*+(?:\\(?:.|\Z)[^"\\]*+)*+(?:"|\Z)[^ \t\n\r"]*+)*+'
-    r"(?:(?<=[\[\]{}:,])[ \t\n\r]++|[ \t\n\r]++(?:(?=[\[\]{}:,]|\Z)|.)|)",
-    re.DOTALL,
-)
-_without_space = methodcaller("rstrip", " \t\n\r")
-_SPACE = compile_pattern(r"[ \t\n\r]*+")
 _NOT_ASCII = compile_pattern(r"[^\x00-\x7f]++")
 _TOKEN = compile_pattern(rf"({STRING})|({SCALAR})|([\[{{])|([\]}}])|[:,]")
 
@@ -36,11 +26,8 @@ class Emitted:
     """
 
     def __init__(self, source: str, start: int, *, ensure_ascii: bool = False, convert_lists: bool = False) -> None:
-        self._first = _SPACE.match(source, start).end()  # type: ignore[union-attr]
-        found = _RUN.findall(source, self._first)
-        self._spaced_ends = list(accumulate(map(len, found)))
-        self._runs = list(map(_without_space, found))
-        self.compact = "".join(self._runs)
+        self._compact = Compact(source, start)
+        self.compact = self._compact.text
         try:
             self.ends = container_ends(self.compact, compact=True)
         except MalformedDocument:
@@ -60,18 +47,13 @@ class Emitted:
 
     def source(self, offset: int, *, is_end: bool = False) -> int:
         """The offset in the source of an offset here, where a token (or, with `is_end`, the one before it) ends."""
-        return self._to_source(self._to_compact(self._to_unescaped(offset, is_end), is_end), is_end)
+        return self.sources([offset], is_end=is_end)[0]
 
-    def _to_source(self, offset: int, is_end: bool) -> int:
-        ends = self._run_ends
-        run = min(bisect_right(ends, offset - is_end), len(ends) - 1)
-        if not run:
-            return self._first + offset
-        return self._first + self._spaced_ends[run - 1] + offset - ends[run - 1]
-
-    @cached_property
-    def _run_ends(self) -> list[int]:
-        return list(accumulate(map(len, self._runs)))
+    def sources(self, offsets: list[int], *, is_end: bool = False) -> list[int]:
+        """`source` of each of many."""
+        if self.rewritten:
+            offsets = [self._to_compact(self._to_unescaped(offset, is_end), is_end) for offset in offsets]
+        return self._compact.sources(offsets, is_end=is_end)
 
     def _to_compact(self, offset: int, is_end: bool) -> int:
         if not self._pieces:

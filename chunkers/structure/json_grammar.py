@@ -7,8 +7,6 @@ in C for the most part. Nothing is decoded: numbers, escapes, order and repeated
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
 
 from chunkers.errors import MalformedDocument
 from chunkers.text.lines import NEWLINE
@@ -54,17 +52,9 @@ _SPACE = compile_pattern(_WS)
 _STRING, _SCALAR, _VALUE = compile_pattern(STRING), compile_pattern(SCALAR), compile_pattern(_SPACED.value)
 _STRING_PART = compile_pattern(STRING.removesuffix('"'))
 _MEMBERS = {
-    "{": compile_pattern(rf"({_COMPACT.key})({_COMPACT.value}|[\[{{])"),
-    "[": compile_pattern(rf"()({_COMPACT.value}|[\[{{])"),
+    "{": compile_pattern(rf"{_COMPACT.key}({_COMPACT.value}|[\[{{])"),
+    "[": compile_pattern(rf"({_COMPACT.value}|[\[{{])"),
 }
-
-
-class Member(NamedTuple):
-    """A member of a container: where it starts (an object's at its key), where its value starts, where it ends."""
-
-    start: int
-    value: int
-    end: int
 
 
 def container_ends(text: str, start: int = 0, *, compact: bool = False) -> dict[int, int]:
@@ -114,18 +104,25 @@ def container_ends(text: str, start: int = 0, *, compact: bool = False) -> dict[
     return ends
 
 
-def members(text: str, start: int, end: int, ends: dict[int, int]) -> Iterator[Member]:
-    """The members of the container `text[start:end]` of a valid text without white space between tokens."""
-    match = _MEMBERS[text[start]].match
-    at = start + 1
-    while at < end - 1:
-        found = match(text, at)
-        assert found is not None
-        value, stop = found.span(2)
-        if stop == value + 1 and value in ends:
-            stop = ends[value]
-        yield Member(at, value, stop)
+def member_ends(text: str, start: int, end: int, ends: dict[int, int]) -> list[int]:
+    """Where each member of the container `text[start:end]` ends, in a valid text without white space between tokens.
+
+    The first one starts behind the bracket, each other behind the comma that follows.
+    """
+    match, nested = _MEMBERS[text[start]].match, ends.get
+    found: list[int] = []
+    at, last = start + 1, end - 1
+    while at < last:
+        stop = match(text, at).end()  # type: ignore[union-attr]
+        stop = nested(stop - 1, stop)  # it has come to the bracket of a container that holds others
+        found.append(stop)
         at = stop + 1
+    return found
+
+
+def value_start(text: str, container: int, member: int) -> int:
+    """Where the value starts of the member that starts at `member`, behind its key in an object."""
+    return _MEMBERS[text[container]].match(text, member).start(1)  # type: ignore[union-attr]
 
 
 def value_spans(text: str, start: int = 0) -> list[tuple[int, int]]:

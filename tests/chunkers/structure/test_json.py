@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from chunkers import Chunk, MalformedDocument, chunk
+from chunkers.structure.json_compact import Compact
 from chunkers.structure.json_emitted import Emitted
-from chunkers.structure.json_grammar import container_ends, members, value_spans
+from chunkers.structure.json_grammar import container_ends, value_spans
 from chunkers.structure.json_strings import Content
+from tests.chunkers.structure.json_members import members
 from tests.laws.json_leaves import Leaf, leaves, parsed
 
 CASES: list[dict[str, Any]] = [
@@ -57,8 +59,8 @@ def children(text: str) -> list[tuple[str, str]]:
         return [(whole(text).metadata["pointer"], whole(text).text)]
     at = Emitted(text, 1 if text[0] == "\ufeff" else 0)
     return [
-        ("/" + json.loads(at.text[member.start : member.value - 1]), at.text[member.value : member.end])
-        for member in members(at.text, 0, len(at.text), at.ends)
+        ("/" + json.loads(at.text[start : value - 1]), at.text[value:end])
+        for start, value, end in members(at.text, at.ends)
     ]
 
 
@@ -152,3 +154,23 @@ def test_leaves_are_read_in_order() -> None:
         Leaf("/a/b", None),
         Leaf("/a", ("string", "x")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (' { "a b" : [ 1 , " \\\\" , "\\" " ] }\n', '{"a b":[1," \\\\","\\" "]}'),
+        ('[\t"\u4e2d  \u6587"\r\n]', '["\u4e2d  \u6587"]'),
+        ("[1 2 , 3]", "[1 2,3]"),  # no JSON, and none without its space either
+        ("", ""),
+    ],
+)
+def test_white_space_goes_from_between_tokens_only(text: str, wanted: str) -> None:
+    assert Compact(text, 0).text == wanted
+
+
+def test_the_way_back_leads_to_both_sides_of_white_space() -> None:
+    compact = Compact("\ufeff [ 1,  2 ] ", 1)
+    assert compact.text == "[1,2]"
+    assert compact.sources([0, 1, 3, 4], is_end=False) == [2, 4, 8, 10]
+    assert compact.sources([1, 2, 4, 5], is_end=True) == [3, 5, 9, 11]
