@@ -31,6 +31,7 @@ from pipelines.processes import die_with_parent, import_no_clouds
 from pipelines.scratch import scratch_folder
 
 _POLL_SECONDS = 0.25
+_SETTLE_SECONDS = 4 * _POLL_SECONDS
 
 
 def main() -> None:
@@ -45,7 +46,10 @@ def main() -> None:
     with scratch_folder() as folder:
         os.environ[FOLDER] = folder
         watch(Path(folder))
-        say(answer, drive(driven))
+        ended = drive(driven)
+        if ended.get("error") == "":
+            time.sleep(_SETTLE_SECONDS)  # what Beam raises when a worker is lost may come before the loss is noticed
+        say(answer, ended)
     os._exit(0)  # a thread of Beam or Arrow that is not quite done could only spoil it now
 
 

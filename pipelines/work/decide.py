@@ -72,7 +72,9 @@ def decide(job: Job, plan: StoredPlan, results: Sequence[TaskResult]) -> Decisio
     counts = Counts.total(result.counts for result in results)
     head = log.head(ledger.store)
     if (None if head is None else head.version) != plan.base:
-        return Decision(action="race", counts=counts)
+        before = -1 if plan.base is None else plan.base
+        if log.find_run(ledger.store, job.run_id, before) is None:  # else an earlier attempt died after it committed
+            return Decision(action="race", counts=counts)
     places, keeping = Places(ledger), keeping_of(ledger)
     lost = _lost_ids(ledger, places, keeping, counts)
     found = _without_losers(list(failures_of(ledger)), lost, counts)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.pipelines.run.corpus import Corpus, assert_changes_law, text
+from tests.pipelines.run.direct import drive
 
 ROOT = Path(__file__).parents[3]
 
@@ -163,4 +164,19 @@ def test_two_runs_at_once(corpus: Corpus) -> None:
     codes = sorted(process.wait() for process in both)
     assert codes in ([0, 6], [0, 0])  # the second may have begun after the first was done
     assert corpus.snapshot().version == 1
+    assert corpus.rows() == corpus.afresh()
+
+
+def test_a_run_that_is_taken_up_again_after_its_commit_finds_it(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def twice(*arguments: Any, **named: Any) -> None:
+        drive(*arguments, **named)
+        drive(*arguments, **named)
+
+    monkeypatch.setattr("pipelines.operations.run.drive", twice)
+    before = corpus.snapshot().version
+    corpus.write("000.txt", text(9))
+    outcome = corpus.run()
+    assert (outcome.exit_code, outcome.committed, outcome.version) == (0, True, before + 1)
     assert corpus.rows() == corpus.afresh()
