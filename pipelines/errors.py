@@ -12,6 +12,7 @@ RechunkError              70  a bug, if nothing narrower fits
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -38,9 +39,10 @@ class UsageError(RechunkError):
 
 
 class ConfigError(RechunkError):
-    """A configuration that cannot be used. Reads `file:line: key is got; allowed`."""
+    """A configuration that cannot be used. Reads `file:line: key is got; allowed`, on a line for each of `problems`."""
 
     exit_code = 2
+    _problems: tuple[ConfigError, ...] = ()
 
     def __init__(self, message: str, *, file: str, line: int | None = None, key: str | None = None) -> None:
         where = f"{file}:{line}" if line is not None else file
@@ -48,6 +50,23 @@ class ConfigError(RechunkError):
         self.file = file
         self.line = line
         self.key = key
+
+    @property
+    def problems(self) -> tuple[ConfigError, ...]:
+        """Everything that is wrong, each with its own place."""
+        return self._problems or (self,)
+
+    @classmethod
+    def of(cls, problems: Sequence[ConfigError]) -> ConfigError:
+        """One error for one or more `problems`; file, line and key are those of the first."""
+        first = problems[0]
+        if len(problems) == 1:
+            return first
+        error = cls.__new__(cls)
+        Exception.__init__(error, "\n".join(map(str, problems)))
+        error.file, error.line, error.key = first.file, first.line, first.key
+        error._problems = tuple(problems)
+        return error
 
 
 class StorageError(RechunkError):

@@ -6,6 +6,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from pipelines.cli.parser import parse_arguments
 from pipelines.errors import ConfigError, RechunkError
@@ -57,11 +58,21 @@ def _report(error: RechunkError, console: Console) -> int:
     if console.debug:
         console.trace(traceback.format_exc())
     if console.as_json:
-        place = {"file": error.file, "line": error.line, "key": error.key} if isinstance(error, ConfigError) else {}
+        place = _places(error) if isinstance(error, ConfigError) else {}
         console.fault({"error": type(error).__name__, "message": str(error), "exit_code": error.exit_code, **place})
     else:
-        console.error(str(error))
+        for problem in error.problems if isinstance(error, ConfigError) else (error,):
+            console.error(str(problem))
     return error.exit_code
+
+
+def _places(error: ConfigError) -> dict[str, Any]:
+    """Where a configuration is wrong: the first place, and all of them."""
+    found = [
+        {"message": str(problem), "file": problem.file, "line": problem.line, "key": problem.key}
+        for problem in error.problems
+    ]
+    return {name: found[0][name] for name in ("file", "line", "key")} | {"problems": found}
 
 
 def _report_bug(error: Exception, console: Console) -> int:

@@ -23,6 +23,7 @@ from pipelines.config.model import (
     Hidden,
     Limits,
     Output,
+    Rule,
     Source,
     Tokens,
 )
@@ -50,7 +51,8 @@ def load_config(path: str | os.PathLike[str], environment: Mapping[str, str] | N
     """Read and check the configuration at the local `path`.
 
     `environment` (default: the process's) gives the variables of `${NAME}` in addresses. Every refusal is a ConfigError
-    that names file, line and key; strategies are built once, so wrong options are found here and not in the run.
+    that names file, line and key of all that is wrong; strategies are built once, so wrong options are found here and
+    not in the run.
     """
     file = os.fspath(path)
     try:
@@ -65,27 +67,32 @@ def config_from(tree: Tree, environment: Mapping[str, str]) -> Config:
     if tree.root is None:
         raise ConfigError("is empty; it needs at least the keys source and output", file=tree.file)
     top = Section(tree, (), tree.root, TOP_KEYS)
-    _refuse_misplaced_variables(tree)
-    sources = read_sources(top, environment)
+    _note_misplaced_variables(tree)
     notes: list[str] = []
-    output = _output(top, environment, notes)
-    _refuse_overlap(tree, sources, output)
-    default, rules = read_chunking(top, notes)
-    return Config(
+    attempt = tree.attempt
+    sources: tuple[Source, ...] = attempt(lambda: read_sources(top, environment), ())
+    output = attempt(lambda: _output(top, environment, notes), Output(path=""))
+    if tree.is_sound("source", "output"):
+        attempt(lambda: _refuse_overlap(tree, sources, output), None)
+    chunking: tuple[Rule, tuple[Rule, ...]] = (Rule(strategy="auto"), ())
+    default, rules = attempt(lambda: read_chunking(top, notes), chunking)
+    config = Config(
         name=top.text("name", Path(tree.file).stem),
         sources=sources,
         default=default,
         rules=rules,
-        tokens=_tokens(top),
+        tokens=attempt(lambda: _tokens(top), None),
         output=output,
-        limits=_limits(top),
-        guard=_guard(top),
-        gates=_gates(top),
-        storage=_storage(top, sources, output),
-        beam=_beam(top),
+        limits=attempt(lambda: _limits(top), Budget()),
+        guard=attempt(lambda: _guard(top), Guard()),
+        gates=attempt(lambda: _gates(top), None),
+        storage=attempt(lambda: _storage(top, sources, output), Hidden()),
+        beam=attempt(lambda: _beam(top), {}),
         metadata_values=top.choice("metadata_values", METADATA_VALUES, "typed"),
         warnings=tuple(notes),
     )
+    tree.refuse()
+    return config
 
 
 def _tokens(top: Section) -> Tokens | None:
@@ -150,6 +157,8 @@ def _gates(top: Section) -> Gates | None:
     section = top.section("gates", keys_of(Gates))
     inner = section.section("failed_documents", keys_of(Limits))
     limits = Limits(soft=inner.share("soft"), hard=inner.share("hard"))
+    if not top.tree.is_sound("gates"):
+        return None
     if limits.soft is None and limits.hard is None:
         raise section.error("failed_documents", "sets no limit; it must have soft, hard or both")
     if limits.soft is not None and limits.hard is not None and limits.soft >= limits.hard:
@@ -170,6 +179,8 @@ def _storage(top: Section, sources: tuple[Source, ...], output: Output) -> Hidde
         )
     for protocol, options in value.items():
         path: KeyPath = ("storage", protocol)
+        if not top.tree.is_sound("source", "output"):
+            break
         if protocol not in used:
             raise top.tree.error(path, f"is not the protocol of any address here; addresses use: {', '.join(used)}")
         if not isinstance(options, dict):
@@ -191,14 +202,14 @@ def _beam(top: Section) -> Mapping[str, Any]:
     return {"runner": runner}
 
 
-def _refuse_misplaced_variables(tree: Tree) -> None:
+def _note_misplaced_variables(tree: Tree) -> None:
     """`${NAME}` outside an address would be taken literally, in `storage` with a confusing login failure."""
     for path, value in tree.walk():
         if path[-1:] == ("path",) or path[:1] == ("chunking",) or not isinstance(value, str):
             continue
         if re.search(r"\$\{", value):
             hint = "; let fsspec's own environment variables carry credentials" if path[:1] == ("storage",) else ""
-            raise tree.error(path, f"has ${{…}}, which is expanded in addresses (path) only{hint}")
+            tree.note(tree.error(path, f"has ${{…}}, which is expanded in addresses (path) only{hint}"))
 
 
 def _refuse_overlap(tree: Tree, sources: tuple[Source, ...], output: Output) -> None:

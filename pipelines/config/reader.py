@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
 
 from chunkers.errors import nearest
 from pipelines.config.tree import KeyPath, Tree, show
+from pipelines.errors import ConfigError
 from pipelines.globs import GlobError, compile_globs
 
+F = TypeVar("F", bound=Callable[..., Any])
 REQUIRED: Any = object()
 """As a default: the key must be there."""
 
@@ -23,8 +26,33 @@ def keys_of(record: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(record) if field.init)
 
 
+def _noted(fallback: Callable[..., Any]) -> Callable[[F], F]:
+    """A getter that does not raise what is wrong with a value, but adds it to the tree's problems.
+
+    It then returns what `fallback` makes of the getter's own arguments. That a key is missing is raised.
+    """
+
+    def decorate(getter: F) -> F:
+        @wraps(getter)
+        def get(self: Section, key: str, *arguments: Any, **named: Any) -> Any:
+            try:
+                return getter(self, key, *arguments, **named)
+            except ConfigError as error:
+                if key not in self.values:
+                    raise
+                self.tree.note(error)
+                return fallback(*arguments, **named)
+
+        return cast(F, get)
+
+    return decorate
+
+
 class Section:
-    """One mapping of the file. Construct it with the keys it may have; take each once."""
+    """One mapping of the file. Construct it with the keys it may have; take each once.
+
+    What is wrong with single values is noted in the tree (`Tree.refuse` raises it), and a value that would do returned.
+    """
 
     def __init__(
         self, tree: Tree, path: KeyPath, value: Any, known: Sequence[str], *, open_ended: bool = False
@@ -37,10 +65,12 @@ class Section:
         for key in value:
             if key not in known and not open_ended:
                 known_list = ", ".join(known)
-                raise tree.error(
-                    (*path, key),
-                    f"is not a key of the configuration{nearest(key, known)}; "
-                    f"{'keys here' if path else 'keys'}: {known_list}",
+                tree.note(
+                    tree.error(
+                        (*path, key),
+                        f"is not a key of the configuration{nearest(key, known)}; "
+                        f"{'keys here' if path else 'keys'}: {known_list}",
+                    )
                 )
 
     def has(self, key: str) -> bool:
@@ -50,9 +80,10 @@ class Section:
         """The mapping at `key`, which is there."""
         return Section(self.tree, (*self.path, key), self.get(key), known)
 
-    def error(self, key: str, message: str) -> Exception:
+    def error(self, key: str, message: str) -> ConfigError:
         return self.tree.error((*self.path, key), message)
 
+    @_noted(lambda default=REQUIRED: "" if default is REQUIRED else default)
     def text(self, key: str, default: Any = REQUIRED) -> Any:
         """One line of text."""
         value = self.get(key, default)
@@ -62,6 +93,7 @@ class Section:
             raise self.error(key, f"is {show(value)}; it must be text{_quote_hint(value)}")
         return self.printable(key, value)
 
+    @_noted(lambda allowed, default=REQUIRED: allowed[0] if default is REQUIRED else default)
     def choice(self, key: str, allowed: Sequence[str], default: Any = REQUIRED) -> Any:
         """One of `allowed`."""
         value = self.get(key, default)
@@ -71,6 +103,7 @@ class Section:
             raise self.error(key, f"is {show(value)}; it must be {_either(allowed)}{nearest(value, allowed)}")
         return value
 
+    @_noted(lambda default: default)
     def globs(self, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
         """A list of globs."""
         if not self.has(key):
@@ -78,8 +111,13 @@ class Section:
         value = self.values[key]
         if not isinstance(value, list):
             raise self.error(key, f'is {show(value)}; it must be a list of globs, like ["**/*.md"]')
-        return tuple(check_glob(self.tree, (*self.path, key, number), item) for number, item in enumerate(value))
+        checked = [
+            self.tree.attempt(partial(check_glob, self.tree, (*self.path, key, number), item), "**")
+            for number, item in enumerate(value)
+        ]
+        return tuple(checked)
 
+    @_noted(lambda default: default)
     def flag(self, key: str, *, default: bool) -> bool:
         """true or false."""
         value = self.get(key, default)
@@ -87,6 +125,7 @@ class Section:
             raise self.error(key, f"is {show(value)}; it must be true or false")
         return value
 
+    @_noted(lambda default, at_least: default)
     def whole(self, key: str, default: int, *, at_least: int) -> int:
         """A whole number."""
         value = self.get(key, default)
@@ -94,6 +133,7 @@ class Section:
             raise self.error(key, f"is {show(value)}; it must be a whole number, {at_least} or more")
         return value
 
+    @_noted(lambda default: default)
     def positive(self, key: str, default: float) -> float:
         """A number above 0."""
         value = self.get(key, default)
@@ -101,6 +141,7 @@ class Section:
             raise self.error(key, f"is {show(value)}; it must be a number above 0")
         return float(value)
 
+    @_noted(lambda default: default)
     def percent(self, key: str, default: float) -> float:
         """A plain number from 0 to 100."""
         value = self.get(key, default)
@@ -108,6 +149,7 @@ class Section:
             raise self.error(key, f"is {show(value)}; it must be a number from 0 to 100, without a % sign")
         return float(value)
 
+    @_noted(lambda: None)
     def share(self, key: str) -> float | None:
         """A percentage with its sign (`1%`), as a number from 0 to 100; None when absent."""
         if not self.has(key):
@@ -118,6 +160,7 @@ class Section:
             raise self.error(key, f"is {show(value)}; it must be a percentage from 0% to 100%, with the % sign")
         return float(found[1])
 
+    @_noted(lambda default, at_least, at_most: default)
     def size(self, key: str, default: int, *, at_least: int, at_most: int) -> int:
         """A number of bytes: `16MiB`, `500 KB` or a plain number."""
         if not self.has(key):

@@ -7,13 +7,14 @@ a line and a key here.
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import chunkers
 from chunkers.errors import OptionError, UnknownOption, UnknownStrategy, nearest
 from pipelines.config.model import Rule
 from pipelines.config.reader import Section, check_glob
-from pipelines.config.tree import KeyPath, Tree, show
+from pipelines.config.tree import KeyPath, Tree, dotted, show
 from pipelines.errors import ConfigError
 
 CHUNKING_KEYS = ("default", "rules")
@@ -25,14 +26,19 @@ def read_chunking(top: Section, notes: list[str]) -> tuple[Rule, tuple[Rule, ...
     if not top.has("chunking"):
         return Rule(strategy="auto"), ()
     section = top.section("chunking", CHUNKING_KEYS)
-    default = Rule(strategy="auto")
+    tree, default = top.tree, Rule(strategy="auto")
     if section.has("default"):
-        default = _rule(top.tree, ("chunking", "default"), section.values["default"], notes, matches=False)
+        read = partial(_rule, tree, ("chunking", "default"), section.values["default"], notes, matches=False)
+        default = tree.attempt(read, default)
     value = section.values.get("rules", [])
     if not isinstance(value, list):
         raise section.error("rules", f"is {show(value)}; it must be a list of rules, each '- match: …'")
-    rules = tuple(_rule(top.tree, ("chunking", "rules", n), item, notes, matches=True) for n, item in enumerate(value))
-    _refuse_unreachable(top.tree, rules)
+    rules = tuple(
+        tree.attempt(partial(_rule, tree, ("chunking", "rules", number), item, notes, matches=True), default)
+        for number, item in enumerate(value)
+    )
+    if tree.is_sound("chunking.rules"):
+        _refuse_unreachable(tree, rules)
     return default, rules
 
 
@@ -43,6 +49,8 @@ def _rule(tree: Tree, path: KeyPath, value: Any, notes: list[str], *, matches: b
         raise section.error("match", "has no meaning here: the default applies where no rule matches; remove it")
     match = check_glob(tree, (*path, "match"), section.get("match")) if matches else None
     strategy = section.text("strategy")
+    if not tree.is_sound(dotted((*path, "strategy"))):
+        return Rule(match=match, strategy="auto")
     options = {key: item for key, item in section.values.items() if key not in RULE_KEYS}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

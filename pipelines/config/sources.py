@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pipelines.config import addresses
@@ -23,11 +24,12 @@ def read_sources(top: Section, environment: Mapping[str, str]) -> tuple[Source, 
             "source",
             f"is {'an empty list' if value == [] else show(value)}; it must be a list of sources, each '- path: …'",
         )
-    sources = tuple(
-        _source(Section(top.tree, ("source", number), item, keys_of(Source)), environment)
-        for number, item in enumerate(value)
-    )
-    _refuse_payload_conflicts(top, sources)
+    read = [
+        top.tree.attempt(partial(_source, top, number, item, environment), None) for number, item in enumerate(value)
+    ]
+    sources = tuple(source for source in read if source is not None)
+    if top.tree.is_sound("source"):
+        _refuse_payload_conflicts(top, sources)
     return sources
 
 
@@ -41,7 +43,8 @@ def read_address(section: Section, key: str, environment: Mapping[str, str]) -> 
     return section.printable(key, address)
 
 
-def _source(section: Section, environment: Mapping[str, str]) -> Source:
+def _source(top: Section, number: int, item: Any, environment: Mapping[str, str]) -> Source | None:
+    section = Section(top.tree, ("source", number), item, keys_of(Source))
     include = section.globs("include", EVERYTHING)
     if not include:
         raise section.error("include", 'is an empty list, which selects nothing; write ["**"] for everything')
@@ -109,7 +112,7 @@ def _columns(section: Section) -> Columns:
         metadata=_metadata(inner),
         payload=_payload(inner),
     )
-    if columns.id == columns.text:
+    if columns.id == columns.text != "":
         raise inner.error("id" if inner.has("id") else "text", f"is {columns.id!r}, which both id and text would be")
     return columns
 

@@ -7,9 +7,9 @@ are read as YAML 1.2 does: `no`, `on`, `1:30` and `2024-01-01` are text; `true`,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -18,16 +18,21 @@ from pipelines.errors import ConfigError
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32
 
+T = TypeVar("T")
 KeyPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """A parsed file: plain dicts, lists and scalars in `root`, and the 1-based line of every key and list item."""
+    """A parsed file: plain dicts, lists and scalars in `root`, and the 1-based line of every key and list item.
+
+    `problems` collects what is wrong with it, so that everything can be told at once.
+    """
 
     file: str
     root: Any
     lines: Mapping[KeyPath, int] = field(repr=False)
+    problems: list[ConfigError] = field(default_factory=list, repr=False)
 
     def line(self, path: KeyPath) -> int | None:
         """The line of `path`, or of the closest parent that has one."""
@@ -41,6 +46,28 @@ class Tree:
         return ConfigError(
             f"{key} {message}" if key else message, file=self.file, line=self.line(path), key=key or None
         )
+
+    def attempt(self, read: Callable[[], T], fallback: T) -> T:
+        """What `read` returns; if it raises a ConfigError, that is one of the `problems`, and `fallback` goes on."""
+        try:
+            return read()
+        except ConfigError as error:
+            self.note(error)
+            return fallback
+
+    def note(self, error: ConfigError) -> None:
+        """One more problem, unless its key or something below it has one already: then it follows from that."""
+        if error.key is None or not any((known.key or "").startswith(error.key) for known in self.problems):
+            self.problems.append(error)
+
+    def is_sound(self, *starts: str) -> bool:
+        """Whether no problem is known of the keys that start so, or of the whole."""
+        return not any(known.key is None or known.key.startswith(starts) for known in self.problems)
+
+    def refuse(self) -> None:
+        """Raise the `problems`, in the order of the file, if there are any."""
+        if self.problems:
+            raise ConfigError.of(sorted(self.problems, key=lambda known: known.line or 0))
 
     def walk(self) -> Iterator[tuple[KeyPath, Any]]:
         """Every scalar with its path."""

@@ -457,3 +457,58 @@ def test_error_pickles_with_its_place() -> None:
         config_from(parse((START + "guard: {documents: -1}\n").encode(), "c.yaml"), {})
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (copy.file, copy.line, copy.key, str(copy)) == ("c.yaml", 4, "guard.documents", str(caught.value))
+
+
+def test_everything_that_is_wrong_is_told_at_once_and_nothing_that_follows_from_it() -> None:
+    text = (
+        "nmae: x\n"
+        "source:\n"
+        "  - path: docs\n"
+        "    include: ['[', '**', 7]\n"
+        "    format: word\n"
+        "  - id_prefix: prefix\n"
+        "  - {path: more, decoding: {errors: guess}}\n"
+        "chunking:\n"
+        "  default: {strategy: recursiv}\n"
+        "  rules:\n"
+        "    - {match: '*.md', strategy: markdown, max_size: none}\n"
+        "    - {match: '*.md', strategy: 7}\n"
+        "output: {path: table, task_bytes: 1}\n"
+        "limits: {max_bytes: lots, seconds: -1}\n"
+        "guard: {documents: -1, percent: 200}\n"
+        "gates: {failed_documents: {soft: 1}}\n"
+        "storage: {s3: {key: $x}}\n"
+    )
+    with pytest.raises(ConfigError) as caught:
+        config_from(parse(text.encode(), "c.yaml"), {})
+    assert [(problem.line, problem.key) for problem in caught.value.problems] == [
+        (1, "nmae"),
+        (4, "source[0].include[0]"),
+        (4, "source[0].include[2]"),
+        (5, "source[0].format"),
+        (6, "source[1]"),
+        (7, "source[2].decoding.errors"),
+        (9, "chunking.default.strategy"),
+        (11, "chunking.rules[0].max_size"),
+        (12, "chunking.rules[1].strategy"),
+        (13, "output.task_bytes"),
+        (14, "limits.max_bytes"),
+        (14, "limits.seconds"),
+        (15, "guard.documents"),
+        (15, "guard.percent"),
+        (16, "gates.failed_documents.soft"),
+    ]
+    assert str(caught.value).splitlines() == [str(problem) for problem in caught.value.problems]
+    assert str(caught.value).startswith("c.yaml:1: nmae is not a key of the configuration (did you mean 'name'?)")
+
+
+def test_a_missing_part_hides_no_other_problem() -> None:
+    with pytest.raises(ConfigError) as caught:
+        config_from(parse(b"source: []\nguard: {percent: x}\nbeam: {}\n", "c.yaml"), {})
+    found = [str(problem).removeprefix("c.yaml:") for problem in caught.value.problems]
+    assert [message.partition(";")[0] for message in found] == [
+        "1: source is an empty list",
+        "1: the key 'output' is missing",
+        "2: guard.percent is 'x'",
+        "3: beam has no 'runner'",
+    ]
