@@ -42,7 +42,11 @@ def open_store(address: str, storage: Options | None = None) -> Store:
     return FsspecStore(address, options)
 
 
-BUCKETS: Mapping[str, str] = {"s3": "s3.S3Client", "s3a": "s3.S3Client"}
+BUCKETS: Mapping[str, str] = {
+    **dict.fromkeys(("s3", "s3a"), "s3.S3Client"),
+    **dict.fromkeys(("gs", "gcs"), "gcs.GcsClient"),
+    **dict.fromkeys(("az", "abfs", "abfss"), "azure.AzureClient"),
+}
 """The client of each protocol whose stores can create exclusively: module and class in this folder."""
 
 

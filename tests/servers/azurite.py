@@ -63,6 +63,13 @@ class Azurite:
             f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};BlobEndpoint={self.url}/{ACCOUNT};"
         )
 
+    def make(self, container: str) -> None:
+        """A new container."""
+        from azure.storage.blob import BlobServiceClient
+
+        with BlobServiceClient.from_connection_string(self.connection_string) as client:
+            client.create_container(container)
+
     def __enter__(self) -> Azurite:
         options = ["--blobHost", "127.0.0.1", "--blobPort", "0"]
         options += ["--skipApiVersionCheck", "--disableTelemetry", "--inMemoryPersistence"]

@@ -11,7 +11,9 @@ gzip Content-Encoding inflated on the way out unless the client accepts gzip.
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
 import json
 import re
 import secrets
@@ -173,12 +175,9 @@ class GcsServer:
             self._uploads[key] = Upload(call.bucket, name, call.conditions, properties)
             place = f"{self.url}/upload/storage/v1/b/{call.bucket}/o?uploadType=resumable&upload_id={key}"
             return Answer(200, b"", {"Location": place, "X-GUploader-UploadID": key})
-        stored = self.buckets.put(call.bucket, name, data, call.conditions, **properties)
-        wanted = resource.get("md5Hash")
-        if wanted is not None and wanted != stored.md5:
-            self.buckets.delete(call.bucket, name, Conditions())
+        if resource.get("md5Hash") not in (None, base64.b64encode(hashlib.md5(data).digest()).decode()):
             raise Refused(400, "Provided MD5 hash doesn't match calculated MD5 hash.")
-        return Answer.json(stored.resource())
+        return Answer.json(self.buckets.put(call.bucket, name, data, call.conditions, **properties).resource())
 
     def _resume(self, call: Call) -> Answer:
         key = call.query["upload_id"]

@@ -87,6 +87,7 @@ class S3Server:
     def __init__(self, *, latency: float = 0.0, exclusive: bool = True) -> None:
         self.latency = latency
         self.exclusive = exclusive
+        self.damage_copies = False
         self.faults = Faults()
         self.requests: Counter[str] = Counter()
         self.most_at_once = 0
@@ -103,6 +104,14 @@ class S3Server:
         return self._buckets.setdefault(name, Bucket())
 
     bucket = make
+
+    def clear(self) -> None:
+        """As new: no buckets, no faults, no habits."""
+        self._buckets.clear()
+        self._uploads.clear()
+        self.faults.clear()
+        self.requests.clear()
+        self.latency, self.exclusive, self.damage_copies = 0.0, True, False
 
     def __enter__(self) -> S3Server:
         self._thread.start()
@@ -194,7 +203,8 @@ class S3Server:
             case "copy":
                 source, _, old = unquote(headers["x-amz-copy-source"]).lstrip("/").partition("/")
                 stored = _existing(self._buckets[source], old)
-                copied = found.put(key, stored.data, stored.metadata)
+                data = stored.data[:-1] if self.damage_copies else stored.data
+                copied = found.put(key, data, stored.metadata)
                 return Answer(body=f"<CopyObjectResult><ETag>{copied.etag}</ETag></CopyObjectResult>".encode())
             case "delete":
                 found.delete(key)
