@@ -151,6 +151,20 @@ def test_files_are_the_live_ones(published: Path, capsys: pytest.CaptureFixture[
     assert (live["rows"], live["bytes"]) == (3, os.path.getsize(live["address"]))
 
 
+def test_validate_tells_all_that_is_wrong(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with (project / "c.yaml").open("a") as config:
+        config.write("\nguard: {percent: 200}\nlimits: {seconds: never}\n")
+    code, _, err = call(capsys, "validate", "c.yaml")
+    assert (code, [line.split()[:3:2] for line in err.splitlines()]) == (
+        2,
+        [["error:", "guard.percent"], ["error:", "limits.seconds"]],
+    )
+    main(["--output", "json", "validate", "c.yaml"])
+    fault = json.loads(capsys.readouterr().err)
+    assert [problem["key"] for problem in fault["problems"]] == ["guard.percent", "limits.seconds"]
+    assert fault["key"] == "guard.percent"
+
+
 def test_show_a_document_and_a_chunk(published: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, (shown,) = as_json(capsys, "show", "table", "--document", "a.md")
     assert (shown["document"]["status"], shown["document"]["chunk_count"]) == ("chunked", 2)

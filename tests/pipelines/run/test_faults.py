@@ -175,7 +175,7 @@ def test_a_run_that_is_taken_up_again_after_its_commit_finds_it(
         drive(*arguments, **named)
 
     monkeypatch.setattr("pipelines.operations.run.drive", twice)
-    before = corpus.snapshot().version
+    before = corpus.snapshot().version or 0
     corpus.write("000.txt", text(9))
     outcome = corpus.run()
     assert (outcome.exit_code, outcome.committed, outcome.version) == (0, True, before + 1)
