@@ -43,7 +43,7 @@ class BucketStore(Store):
         self._protocol = protocol
         self._connect = connect
         self._options = dict(options or {})
-        self._retry = retry or Retry()
+        self.retry = retry or Retry()
         self._connection: tuple[int, Client] | None = None
 
     def list(self, prefix: str = "", skipped: Skipped | None = None) -> Iterator[Page]:
@@ -185,7 +185,7 @@ class BucketStore(Store):
         """The answer to a request, made again while that may help. Errors say what, where and why, but no secret."""
         address = self.address if path is None else self.child(path)
         try:
-            return self._retry.call(request)
+            return self.retry.call(request)
         except StorageError:
             raise
         except FileNotFoundError:

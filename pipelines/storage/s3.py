@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 from collections.abc import Callable, Coroutine, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import fsspec
@@ -28,11 +31,7 @@ class S3Client(Client):
     """One bucket. Options are s3fs's: endpoint_url, anon, profile, key, secret, token, client_kwargs, config_kwargs."""
 
     def __init__(self, bucket: str, options: Mapping[str, Any]) -> None:
-        config = {"max_pool_connections": CONNECTIONS, "retries": {"total_max_attempts": 1, "mode": "standard"}}
-        if options.get("endpoint_url") or options.get("client_kwargs", {}).get("endpoint_url"):
-            config["request_checksum_calculation"] = "when_required"  # others than AWS often know no trailing checksums
-        chosen = {**options, "config_kwargs": {**config, **options.get("config_kwargs", {})}}
-        self._files = fsspec.filesystem("s3", skip_instance_cache=True, use_listings_cache=False, **chosen)
+        self._files = _filesystem(os.getpid(), pickle.dumps(dict(options)))
         self._bucket = bucket
 
     def page(self, prefix: str, after: str | None) -> tuple[list[Listed], str | None]:
@@ -155,6 +154,17 @@ class S3Client(Client):
                 raise FileNotFoundError from error
             raise
         return answer
+
+
+@lru_cache(maxsize=8)
+def _filesystem(process: int, options: bytes) -> Any:
+    """The connection of a process, for all its buckets: botocore takes half a second to make one."""
+    given = pickle.loads(options)
+    config = {"max_pool_connections": CONNECTIONS, "retries": {"total_max_attempts": 1, "mode": "standard"}}
+    if given.get("endpoint_url") or given.get("client_kwargs", {}).get("endpoint_url"):
+        config["request_checksum_calculation"] = "when_required"  # others than AWS often know no trailing checksums
+    chosen = {**given, "config_kwargs": {**config, **given.get("config_kwargs", {})}}
+    return fsspec.filesystem("s3", skip_instance_cache=True, use_listings_cache=False, **chosen)
 
 
 def _status(error: Exception) -> int | None:
