@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from fsspec.asyn import sync
 
+from pipelines.storage.answered import Answered
 from pipelines.storage.base import Fetched
 from pipelines.storage.client import TOKEN, Changed, Client, Listed, ShortBody
 from pipelines.storage.times import nanoseconds
@@ -73,8 +74,8 @@ class AzureClient(Client):
         condition = {"etag": validator, "match_condition": self._same} if validator else {}
         try:
             data, _ = self._download(key, offset=start, length=stop - start, **condition)
-        except Exception as error:
-            if _status(error) == 412:
+        except Answered as error:
+            if error.status == 412:
                 raise Changed from error
             raise
         if len(data) != stop - start:
@@ -89,8 +90,8 @@ class AzureClient(Client):
         put = {"overwrite": False, "metadata": {_TOKEN: token}, "retry_total": 0}  # sends If-None-Match: *
         try:
             self._run(lambda: self._blob(key).upload_blob(data, **put))
-        except Exception as error:
-            if _status(error) in (409, 412):
+        except Answered as error:
+            if error.status in (409, 412):
                 return False
             raise
         return True
@@ -104,13 +105,12 @@ class AzureClient(Client):
         conditions = {
             "source_etag": source.etag,
             "source_match_condition": self._same,
-            "etag": "*",
             "match_condition": self._missing,
         }
         try:
             self._run(lambda: self._copied(old, new, conditions))
-        except Exception as error:
-            if _status(error) not in (409, 412):
+        except Answered as error:
+            if error.status not in (409, 412):
                 raise
             # Somebody's copy, perhaps ours of the attempt before: fine if it is the same.
             if self.fetch(old).data != self.fetch(new).data:
@@ -154,19 +154,17 @@ class AzureClient(Client):
     def _run(self, call: Callable[[], Coroutine[Any, Any, _Out]]) -> _Out:
         try:
             answer: _Out = sync(self._files.loop, call)
+            return answer
         except Exception as error:
-            code = str(getattr(error, "error_code", None) or "")
-            if _status(error) == 404 and "Container" not in code:
-                raise FileNotFoundError from error
-            raise
-        return answer
+            status = getattr(error, "status_code", None)
+            if not isinstance(status, int):
+                raise
+            code, reason = str(getattr(error, "error_code", None) or ""), str(getattr(error, "message", error))
+        if status == 404 and "Container" not in code:
+            raise FileNotFoundError(code)
+        raise Answered(status, f"{code} {reason}".strip())  # (the SDK's own runs over many lines)
 
 
 def _quoted(etag: str) -> str:
     """The etag as its header has it; listings leave the quotes off."""
     return etag if etag.startswith('"') else f'"{etag}"'
-
-
-def _status(error: Exception) -> int | None:
-    status = getattr(error, "status_code", None)
-    return status if isinstance(status, int) else None

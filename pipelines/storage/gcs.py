@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode
 
 from fsspec.asyn import sync
 
+from pipelines.storage.answered import Answered
 from pipelines.storage.base import Fetched
 from pipelines.storage.client import TOKEN, Changed, Client, Listed, ShortBody
 from pipelines.storage.times import nanoseconds
@@ -27,14 +28,6 @@ CONNECT_SECONDS, SILENCE_SECONDS = 30, 60
 
 _FIELDS = "nextPageToken,items(name,size,updated,generation)"
 _Out = TypeVar("_Out")
-
-
-class Answered(Exception):
-    """An answer of the store that is none of success. `status` is HTTP's."""
-
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(f"{status} {reason}".strip())
-        self.status = status
 
 
 class GcsClient(Client):
@@ -236,9 +229,9 @@ def _check(data: bytes, announced: str) -> None:
 
 
 def _reason(content: bytes) -> str:
-    """What an answer says is wrong, at most 300 characters."""
+    """What an answer says is wrong."""
     try:
         said = json.loads(content)["error"]["message"]
     except (ValueError, KeyError, TypeError):
         said = content.decode("utf-8", "replace")
-    return str(said)[:300]
+    return str(said)
