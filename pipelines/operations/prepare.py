@@ -23,8 +23,9 @@ from pipelines.operations.survey import survey
 from pipelines.planning import Decided, Part, PlanSource, decide_objects, lay_out_plan
 from pipelines.records import RunOptions
 from pipelines.routing import Router
+from pipelines.storage.probe import prove_exclusive
 from pipelines.storage.store import Store, open_source
-from pipelines.table import snapshot
+from pipelines.table import layout, snapshot
 from pipelines.table.keys import CONTAINER
 from pipelines.table.records import Snapshot
 from pipelines.work.stored_plan import store_plan
@@ -99,6 +100,8 @@ def prepare(config: Config, options: RunOptions, store: Store, run_id: str, emit
     emit(Planned(read=totals["read"], keep=totals["keep"], vanish=totals["vanish"], tasks=len(planned.tasks)))
     nothing_to_do = planned.nothing_to_do and same_refused(planned.duplicates, last, listing, deleted)
     if not nothing_to_do:
+        if store.must_prove:
+            prove_exclusive(store, layout.run_file(run_id, ""))
         store_plan(
             store,
             run_id,

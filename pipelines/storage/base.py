@@ -91,6 +91,8 @@ class Store(ABC):
     address: str
     in_flight: int = 16
     """Reads worth having under way at once; 1 where a thread costs more than waiting."""
+    must_prove: bool = False
+    """Whether it takes a test (probe.py) to know that `create` is exclusive: others decide that than this code."""
 
     def child(self, path: str) -> str:
         """Full address of an object."""

@@ -29,6 +29,8 @@ class BucketStore(Store):
     made again (`Retry`).
     """
 
+    must_prove = True
+
     def __init__(
         self,
         address: str,

@@ -30,6 +30,8 @@ class FsspecStore(Store):
     `create` is refused: only a store's own conditional put is exclusive, and none is wired up yet for these protocols.
     """
 
+    must_prove = True
+
     def __init__(self, address: str, options: Mapping[str, Any] | None = None) -> None:
         self.address = address.rstrip("/") or address
         self._options = dict(options or {})
@@ -150,6 +152,7 @@ class MemoryStore(FsspecStore):
     """`memory://`: the objects of this process, for tests and in-process runs."""
 
     in_flight = 1
+    must_prove = False
 
     def open(self, path: str) -> BinaryIO:
         return io.BytesIO(self.read(path))  # fsspec would hand out the live object with its shared position
