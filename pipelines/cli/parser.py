@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Sequence
 from importlib import metadata
 
-from pipelines.cli import changes, files, plan, preview, run, show, strategies, validate, verify, watch
+from pipelines.cli import changes, files, plan, preview, resume, run, show, strategies, validate, verify, watch
 
-COMMANDS = (validate, strategies, preview, plan, run, watch, show, files, changes, verify)
+COMMANDS = (validate, strategies, preview, plan, run, watch, show, files, changes, verify, resume)
 
 EXIT_CODES = """\
 exit codes:
@@ -44,8 +44,13 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
             name, help=module.HELP, description=module.__doc__, parents=[common], allow_abbrev=False
         )
         module.add_arguments(command)
-        command.set_defaults(command=module.command)
-    return parser.parse_args(argv)
+        command.set_defaults(command=module.command, parser=command)
+    arguments, rest = parser.parse_known_args(argv)
+    own: argparse.ArgumentParser = arguments.parser
+    if rest:  # argparse would show the usage of the whole, which has none of the command's options
+        own.error(f"unrecognized arguments: {' '.join(rest)}")
+    del arguments.parser
+    return arguments
 
 
 def _add_common(parser: argparse.ArgumentParser, output: str, *, debug: bool | str) -> None:

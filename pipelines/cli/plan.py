@@ -52,7 +52,7 @@ def _print(report: Mapping[str, Any], console: Console) -> None:
     rows += [("characters chunked", report["characters"])]
     if report["tokens"] is not None:
         rows.append(("tokens", report["tokens"]))
-    rows += [(f"fails: {name}", number) for name, number in report["failures"]["classes"].items()]
+    rows += [(f"failures: {name}", number) for name, number in report["failures"]["classes"].items()]
     console.table(("plan", ""), rows)
     for failure in report["failures"]["shown"]:
         where = failure["id"] or failure["uri"]

@@ -151,6 +151,13 @@ def test_files_are_the_live_ones(published: Path, capsys: pytest.CaptureFixture[
     assert (live["rows"], live["bytes"]) == (3, os.path.getsize(live["address"]))
 
 
+def test_an_option_of_another_command_shows_the_usage_of_this_one(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, "watch", "c.yaml", "--objects", "x")
+    assert code == 2
+    assert err.startswith("usage: rechunk watch ")
+    assert err.endswith("rechunk watch: error: unrecognized arguments: --objects x\n")
+
+
 def test_validate_tells_all_that_is_wrong(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with (project / "c.yaml").open("a") as config:
         config.write("\nguard: {percent: 200}\nlimits: {seconds: never}\n")

@@ -54,7 +54,7 @@ def test_what_it_says_to_a_person(config: Path, capsys: pytest.CaptureFixture[st
         "moved 0",
         "deleted 0",
         "characters chunked 16",
-        "fails: malformed 1",
+        "failures: malformed 1",
     ]
     assert f"fails: {config.parent}/docs/b.jsonl (line 2): malformed: not JSON" in said.err
     assert said.err.endswith(f"{config.parent}/table: a run would change it\n")
