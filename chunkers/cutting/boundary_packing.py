@@ -6,20 +6,23 @@ each other.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
 from chunkers.budget import made
 from chunkers.cutting.packing import Packer
 from chunkers.cutting.separators import Positions
-from chunkers.records import NOTHING, Span
+from chunkers.records import NOTHING, Cut, Span
 from chunkers.text.lines import skip_space
 
+_SPACED = re.compile(r"\n[ \t]++(?:\n|\Z)")
 _new = tuple.__new__  # a third of the time of Span(…)
 
 
 def pack_along(packer: Packer, levels: Sequence[tuple[Positions, Sequence[int]]], floors: Sequence[int]) -> list[Span]:
-    """Run `packer` over its whole text. `levels` are the first of its ladder, with their offsets.
+    """Run `packer` over its whole text. `levels` are the first of its ladder, with their offsets; blank lines and lines
+    are the next two.
 
     Overlap never reaches back over one of the offsets `floors`, which is what its `overlap_floor` says too.
     """
@@ -27,6 +30,8 @@ def pack_along(packer: Packer, levels: Sequence[tuple[Positions, Sequence[int]]]
     if most is None or not (packer.trim.strip and packer.trim.keep_indent) or packer.avoid or packer.context_at:
         return packer.run(0)[0]
     text, end, spans, repeats = packer.text, packer.end, packer.spans, packer.overlap is not None
+    by_lines = "\r" not in text
+    cuts: list[Cut] = [*(level.cut for level, _ in levels), "blank-line", "line"]
     position = packer.inner_start(0, 0)
     counted = 0
     while position < end:
@@ -41,11 +46,13 @@ def pack_along(packer: Packer, levels: Sequence[tuple[Positions, Sequence[int]]]
             break
         reach = skip_space(text, high, end) if text[high].isspace() else high
         rung, start = _last(levels, position, reach)
+        if start == position and by_lines:
+            rung, start = _last_line(text, position, reach, rung)
         stop = position + len(text[position:start].rstrip())
         if not position < stop <= high or not "!" <= text[stop - 1] <= "~" or text[start] > "~":
             position = packer.next(position)
             continue
-        spans.append(_new(Span, (position, stop, levels[rung][0].cut, (), "", None, 0, NOTHING, None)))
+        spans.append(_new(Span, (position, stop, cuts[rung], (), "", None, 0, NOTHING, None)))
         counted += 1
         packer.rung = rung
         position = start if "!" <= text[start] <= "~" else packer.inner_start(start, stop)
@@ -54,9 +61,21 @@ def pack_along(packer: Packer, levels: Sequence[tuple[Positions, Sequence[int]]]
 
 
 def _last(levels: Sequence[tuple[Positions, Sequence[int]]], position: int, reach: int) -> tuple[int, int]:
-    """The first level with an offset in `position < offset <= reach`, and the last one there; (0, position) if none."""
+    """The first level with an offset in `position < offset <= reach`, and the last one there, or `position`."""
     for rung, (_, offsets) in enumerate(levels):
         at = bisect_right(offsets, reach) - 1
         if at >= 0 and offsets[at] > position:
             return rung, offsets[at]
-    return 0, position
+    return len(levels), position
+
+
+def _last_line(text: str, position: int, reach: int, rung: int) -> tuple[int, int]:
+    """The last blank line that starts in `position < start <= reach`, which is of level `rung`, or else the last line
+    end, of the next level; and where it ends. `position` if there is neither."""
+    at = text.rfind("\n\n", position + 1, reach + 2)
+    if _SPACED.search(text, at if at > 0 else position + 1, reach + 1):
+        return rung, position  # a blank line of spaces may be nearer
+    if at > 0:
+        return rung, at + 2
+    at = text.rfind("\n", position + 1, reach + 1)
+    return rung + 1, at + 1 if at > 0 else position

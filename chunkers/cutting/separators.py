@@ -98,7 +98,9 @@ class Positions:
     @classmethod
     def at(cls, cut: Cut, offsets: Sequence[int]) -> Positions:
         """Zero-width boundaries at `offsets`; the white space around them may be trimmed."""
-        return cls(cut, [Gap(offset, offset) for offset in offsets], soft=True)
+        made = cls(cut, (), soft=True)
+        made._ends = made._starts = list(offsets)
+        return made
 
     def last(self, low: int, high: int) -> Gap | None:
         at = bisect_right(self._ends, high) - 1
