@@ -5,7 +5,9 @@
 
 `containers` runs with two workers, samples the memory of every process once a second, and accounts for every record;
 then it edits, deletes and moves records inside of the containers, and compares what `changes` says with what was done.
-`workers` counts tokens too, so that a modest corpus is a minute of work.
+`workers` counts tokens too, so that a modest corpus is a minute of work. Cores that share what is behind them, or do
+other people's work, make the same instructions take more CPU when both are busy: so two runs of one process each, at
+once and of one half of the corpus each, are timed as well. No division of the work is cheaper than those (`cpu_pair`).
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -206,16 +209,28 @@ def newest(table: Path) -> dict[str, Any]:
 
 
 def workers(folder: Path, megabytes: int, rounds: int) -> dict[str, Any]:
-    """The same first run in one process and in two, by turns."""
+    """The same first run in one process and in two, by turns, and two of one half each at once."""
     docs = folder / "docs"
-    size, files = repeat_corpus(docs, megabytes * 1_000_000)
+    halves = [docs / "first", docs / "second"]
+    made = [repeat_corpus(half, megabytes * 500_000) for half in halves]
+    size, files = (sum(counts) for counts in zip(*made, strict=True))
     found: dict[int, list[dict[str, Any]]] = {1: [], 2: []}
+    pairs: list[float] = []
+
+    def run_into(name: str, corpus: Path, count: int) -> dict[str, Any]:
+        place = folder / name
+        place.mkdir()
+        config = configure(place, corpus, place / "table", tokens={"encoding_name": "cl100k_base"})
+        measured = run(config, workers=count)
+        shutil.rmtree(place)
+        return measured
+
     for number in range(rounds):
         for count in (1, 2) if number % 2 == 0 else (2, 1):
-            table = folder / f"table-{number}-{count}"
-            config = configure(folder, docs, table, tokens={"encoding_name": "cl100k_base"})
-            found[count].append(run(config, workers=count))
-            shutil.rmtree(table)
+            found[count].append(run_into(f"{number}-{count}", docs, count))
+        with ThreadPoolExecutor() as both:
+            together = both.map(lambda half, at=number: run_into(f"{at}-{half.name}", half, 1), halves)
+            pairs.append(sum(each["cpu"] for each in together))
     shutil.rmtree(folder)
     medians = {
         f"{name}_{word}": round(statistics.median(each[name] for each in found[count]), 2)
@@ -223,7 +238,15 @@ def workers(folder: Path, megabytes: int, rounds: int) -> dict[str, Any]:
         for count, word in ((1, "one"), (2, "two"))
     }
     ratios = [two["cpu"] / one["cpu"] for one, two in zip(found[1], found[2], strict=True)]
-    return {"megabytes": size / 1e6, "files": files, **medians, "cpu_ratio": round(statistics.median(ratios), 3)}
+    floors = [pair / one["cpu"] for one, pair in zip(found[1], pairs, strict=True)]
+    return {
+        "megabytes": size / 1e6,
+        "files": files,
+        **medians,
+        "cpu_pair": round(statistics.median(pairs), 2),
+        "cpu_ratio": round(statistics.median(ratios), 3),
+        "cpu_floor": round(statistics.median(floors), 3),
+    }
 
 
 # runs
