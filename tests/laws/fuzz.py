@@ -12,15 +12,15 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from chunkers import build
 from chunkers.errors import OptionError, OptionWarning
 from tests.laws import measuring, wild
 from tests.laws.generators import PATHS
-from tests.laws.subjects import REGISTERED, judge, named
+from tests.laws.subjects import REGISTERED, documents, judge, named
 from tests.laws.table import Listed, Options
 
 SUFFIXES = ("py", "js", "tsx", "go", "java", "rs", "c", "cpp", "cs", "rb", "php", "sh", "kt", "lua", "zzz")
@@ -34,6 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     names = [listed.strategy for listed in REGISTERED]
     parser.add_argument("strategies", nargs="*", metavar="STRATEGY", help=f"of {', '.join(names)}; all unless given")
     parser.add_argument("--seeds", default="0:200", help="FIRST:LAST (exclusive), or one seed")
+    parser.add_argument("--files", type=int, metavar="SETS", help="the files of the corpus instead; all sets in turn")
     given = parser.parse_args(arguments)
     first, colon, last = given.seeds.partition(":")
     seeds = range(int(first), int(last) if colon else int(first) + 1)
@@ -41,26 +42,52 @@ def main(arguments: list[str] | None = None) -> int:
     wrong = 0
     for listed in REGISTERED:
         if listed.strategy in (given.strategies or names):
-            wrong += run(listed, seeds, is_full=not colon)
+            cases = of_files(listed, given.files) if given.files else of_seeds(listed, seeds, is_full=not colon)
+            wrong += run(listed, cases)
     return min(wrong, 1)
 
 
-def run(listed: Listed, seeds: range, *, is_full: bool = False) -> int:
-    """How many documents of these seeds break a law; each is printed."""
-    started, wrong = time.process_time(), 0
-    for seed in seeds:
-        options, document, path = case(listed, seed)
+class Case(NamedTuple):
+    """A document, what it is called, and what is done to it."""
+
+    name: str
+    options: Options
+    document: str
+    path: str | None
+
+
+def run(listed: Listed, cases: Iterable[Case]) -> int:
+    """How many cases break a law; each is printed."""
+    started, wrong, judged_ones = time.process_time(), 0, 0
+    for name, options, document, path in cases:
+        judged_ones += 1
         found = judged(listed, options, document, path)
-        if is_full:
-            print(f"{path}\n{document!r}")
         if found:
             wrong += 1
             if wrong <= LARGEST:
-                print(f"{listed.strategy} --seeds {seed} ({named(options)}; {len(document)} characters; {path})")
+                print(f"{listed.strategy} {name} ({named(options)}; {len(document)} characters; {path})")
                 print(*(f"    {sentence}" for sentence in found[:3]), sep="\n", flush=True)
     seconds = time.process_time() - started
-    print(f"{listed.strategy:18} {len(seeds)} documents, {wrong} break a law, {seconds:.0f} s", flush=True)
+    print(f"{listed.strategy:18} {judged_ones} documents, {wrong} break a law, {seconds:.0f} s", flush=True)
     return wrong
+
+
+def of_seeds(listed: Listed, seeds: range, *, is_full: bool) -> Iterator[Case]:
+    for seed in seeds:
+        options, document, path = case(listed, seed)
+        if is_full:
+            print(f"{path}\n{document!r}")
+        yield Case(f"--seeds {seed}", options, document, path)
+
+
+def of_files(listed: Listed, sets: int) -> Iterator[Case]:
+    """Every file of the kinds of a strategy, with so many sets of its options: other ones from file to file."""
+    number = 0
+    for kind in listed.kinds:
+        for name, text in documents(kind):
+            for _ in range(min(sets, len(listed.options))):
+                yield Case(f"{kind}/{name}", listed.options[number % len(listed.options)], text, name)
+                number += 1
 
 
 def judged(listed: Listed, options: Options, document: str, path: str | None) -> list[str]:
