@@ -15,6 +15,7 @@ import base64
 import gzip
 import hashlib
 import json
+import math
 import re
 import secrets
 import threading
@@ -43,11 +44,15 @@ class Upload:
 
 
 class GcsServer:
-    """The server: `url`, `buckets` (its objects), `faults`, `requests` (method, operation, object, in order)."""
+    """The server: `url`, `buckets` (its objects), `faults`, `requests` in their order.
+
+    A rewrite copies `rewrite_bytes` a call (None: all), of a part of an upload the share `keeps` is kept.
+    """
 
     def __init__(self, *, rewrite_bytes: int | None = None) -> None:
         self.buckets = Buckets()
         self.rewrite_bytes = rewrite_bytes
+        self.keeps = 1.0
         self._uploads: dict[str, Upload] = {}
         self._rewrites: dict[str, int] = {}
         self._http = Http(self.answer)
@@ -194,7 +199,8 @@ class GcsServer:
         if start is not None and int(start) > len(upload.data):
             raise Refused(503, "Gap in the upload.", "backendError")
         if start is not None:
-            upload.data += call.body[len(upload.data) - int(start) :]
+            new = call.body[len(upload.data) - int(start) :]
+            upload.data += new[: math.ceil(len(new) * self.keeps)]
         if total == "*" or len(upload.data) < int(total):
             done = {"Range": f"bytes=0-{len(upload.data) - 1}"} if upload.data else {}
             return Answer(308, b"", done)
