@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,7 +148,7 @@ class _Reader:
 
     def __init__(self, text: str, data: bytes, offsets: Any, names: Names, most: int) -> None:
         self.text, self.data, self.names, self.most = text, data, names, most
-        self.at: Callable[[int], int] = int if offsets is None else offsets.__getitem__
+        self.at: memoryview | None = None if offsets is None else offsets.data  # which gives ints
         self.found: list[tuple[int, int, int, tuple[str, ...]]] = []
         self.levels: list[tuple[list[int], list[int]]] = []
 
@@ -173,25 +173,31 @@ class _Reader:
     def children(self, node: Any, definitions: set[int], statements: set[int]) -> list[Any]:
         """Add where the children of `node` start; returns those that are too large themselves."""
         text, at, most, large = self.text, self.at, self.most, []
-        is_body = node.type in _ROOTS or node.type.endswith(_BODIES)
-        kinds = self.names.kinds
+        kinds, found = self.names.kinds, self.found
+        parent = node.type
+        is_root = parent in _ROOTS
+        is_body = is_root or parent.endswith(_BODIES)
         lead, behind = -1, -1  # of comments and attributes right above what comes next
-        was_definition = False
-        own = -1 if node.type in _ROOTS else int(at(node.start_byte))  # where it starts, its parent has said
-        is_first = is_body and node.type not in _ROOTS  # the first statement stays with what its body belongs to
-        for child in node.children:
-            start, end = int(at(child.start_byte)), int(at(child.end_byte))
+        known = statements  # where a start goes to: definitions, behind one
+        own = -1  # where it starts, its parent has said
+        if not is_root:
+            own = node.start_byte if at is None else at[node.start_byte]
+        is_first = is_body and not is_root  # the first statement stays with what its body belongs to
+        for child in node.named_children:  # nothing is inside of the others
+            start, end = child.start_byte, child.end_byte
+            if at is not None:
+                start, end = at[start], at[end]
             if end - start > most:
                 large.append(child)
-            if not child.is_named:
-                continue
             kind = child.type
-            if start and text[start - 1] == "\n":
-                first, begins_line = start, True
-            else:
-                line = text.rfind("\n", max(0, start - _MOST_INDENT), start) + 1
-                begins_line = (line > 0 or start <= _MOST_INDENT) and text[line:start].strip(" \t") == ""
-                first = line if begins_line else start
+            first, begins_line = start, True
+            before = text[start - 1] if start else ""
+            if before in " \t":
+                first = text.rfind("\n", max(0, start - _MOST_INDENT), start) + 1
+                begins_line = (first > 0 or start <= _MOST_INDENT) and not text[first:start].strip(" \t")
+                first = first if begins_line else start
+            elif before != "\n":
+                begins_line = False
             if lead >= 0 and (text.count("\n", behind, start) > 1 or text[behind:start].strip()):
                 lead = -1
             if kind in _ATTACHED:
@@ -199,16 +205,19 @@ class _Reader:
                     if lead < 0:
                         lead = first
                         if start > own:
-                            (definitions if was_definition else statements).add(first)
+                            known.add(first)
                     behind = end - (text[end - 1] == "\n")
                 continue
             name = self.names.of(child, self.data) if kind in kinds else None
             if name is not None:
-                self.found.append((first if lead < 0 else lead, start, end, clean_name(name)))
+                found.append((first if lead < 0 else lead, start, end, clean_name(name)))
                 if lead >= 0:
                     statements.discard(lead)
                 definitions.add(first if lead < 0 else lead)
-            elif lead < 0 and (begins_line or is_body) and start > own and not (is_first or kind.endswith(_BODIES)):
-                (definitions if was_definition else statements).add(first)
-            lead, was_definition, is_first = -1, name is not None, False
+                known = definitions
+            else:
+                if lead < 0 and (begins_line or is_body) and start > own and not (is_first or kind.endswith(_BODIES)):
+                    known.add(first)
+                known = statements
+            lead, is_first = -1, False
         return large
