@@ -57,7 +57,11 @@ class Tree:
 
     def note(self, error: ConfigError) -> None:
         """One more problem, unless its key or something below it has one already: then it follows from that."""
-        if error.key is None or not any((known.key or "").startswith(error.key) for known in self.problems):
+        key = error.key
+        inside = () if key is None else (f"{key}.", f"{key}[")
+        if not any(
+            known.key is not None and (known.key == key or known.key.startswith(inside)) for known in self.problems
+        ):
             self.problems.append(error)
 
     def is_sound(self, *starts: str) -> bool:

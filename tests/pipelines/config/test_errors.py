@@ -503,12 +503,15 @@ def test_everything_that_is_wrong_is_told_at_once_and_nothing_that_follows_from_
 
 
 def test_a_missing_part_hides_no_other_problem() -> None:
+    text = b"source: []\nguard: {percent: x}\nbeam: {}\nlimits_: 1\nlimits: 2\n"
     with pytest.raises(ConfigError) as caught:
-        config_from(parse(b"source: []\nguard: {percent: x}\nbeam: {}\n", "c.yaml"), {})
+        config_from(parse(text, "c.yaml"), {})
     found = [str(problem).removeprefix("c.yaml:") for problem in caught.value.problems]
     assert [message.partition(";")[0] for message in found] == [
         "1: source is an empty list",
         "1: the key 'output' is missing",
         "2: guard.percent is 'x'",
         "3: beam has no 'runner'",
+        "4: limits_ is not a key of the configuration (did you mean 'limits'?)",
+        "5: limits is 2",
     ]
