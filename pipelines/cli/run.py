@@ -32,7 +32,7 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
     if console.as_json:
         console.json_line(as_json(outcome))
     else:
-        _print(outcome, console, listed=arguments.objects is None)
+        print_outcome(outcome, console, listed=arguments.objects is None)
     return outcome.exit_code
 
 
@@ -54,7 +54,8 @@ def _place(failure: Mapping[str, Any]) -> str:
     return failure["id"] or f"{failure['uri']}{place}"
 
 
-def _print(outcome: Outcome, console: Console, *, listed: bool) -> None:
+def print_outcome(outcome: Outcome, console: Console, *, listed: bool = True) -> None:
+    """The outcome for a person; `listed`: the sources were listed, so that no document at all is worth a warning."""
     summary: Mapping[str, Any] = outcome.summary
     rows: list[tuple[str, Any]] = [("documents listed", summary["listed"])]
     rows += [(f"  {name}", summary[name]) for name in DOCUMENTS]

@@ -10,6 +10,7 @@ from pipelines.observe.events import (
     Finished,
     GateFailed,
     ObjectSkipped,
+    OtherRun,
     SourceListed,
     SourceUnreachable,
     Withheld,
@@ -22,12 +23,7 @@ _SHOWN_SKIPPED = 10
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """CONFIG and the options of one run."""
     add_standing_arguments(parser)
-    parser.add_argument(
-        "--approve-deletions",
-        type=_count,
-        metavar="N",
-        help="delete up to N vanished documents although the guard would withhold them",
-    )
+    add_approval(parser)
     parser.add_argument("--full", action="store_true", help="read and chunk every document again")
     parser.add_argument(
         "--objects",
@@ -45,6 +41,21 @@ def add_standing_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="let go of documents that no source's globs take any more (they are kept otherwise)",
     )
+    add_workers(parser)
+
+
+def add_approval(parser: argparse.ArgumentParser) -> None:
+    """`--approve-deletions`."""
+    parser.add_argument(
+        "--approve-deletions",
+        type=_count,
+        metavar="N",
+        help="delete up to N vanished documents although the guard would withhold them",
+    )
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """`--workers`."""
     parser.add_argument(
         "--workers",
         type=_workers,
@@ -60,9 +71,14 @@ def options_of(arguments: argparse.Namespace) -> RunOptions:
         prune=arguments.prune,
         approve_deletions=getattr(arguments, "approve_deletions", None),
         full=getattr(arguments, "full", False),
-        workers=None if arguments.workers == "auto" else arguments.workers,
+        workers=workers_of(arguments),
         objects=getattr(arguments, "objects", None),
     )
+
+
+def workers_of(arguments: argparse.Namespace) -> int | None:
+    """How many processes were asked for, None: as many as the work is worth."""
+    return None if arguments.workers == "auto" else int(arguments.workers)
 
 
 class Reporter:
@@ -75,6 +91,7 @@ class Reporter:
         self._console = console
         self._skipped = 0
         self._unreachable: dict[str, str] = {}
+        self._others: set[str] = set()
 
     @property
     def wants_progress(self) -> bool:
@@ -88,6 +105,10 @@ class Reporter:
                 self._console.warning(event.text)
             elif self._skipped == _SHOWN_SKIPPED + 1:
                 self._console.warning("more objects were left out; only the first are shown")
+        elif isinstance(event, OtherRun):
+            if event.claim not in self._others:
+                self._others.add(event.claim)
+                self._console.warning(event.text)
         elif isinstance(event, SourceUnreachable):
             if self._unreachable.get(event.source) != event.text:
                 self._unreachable[event.source] = event.text

@@ -45,6 +45,17 @@ class RunStarted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OtherRun(Event):
+    """Another run is at work on the same table."""
+
+    claim: str
+
+    @property
+    def text(self) -> str:
+        return f"run {self.claim} is at work on this table too: whoever commits second publishes nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listing(Event):
     """A source is being listed; so many documents up to now."""
 

@@ -13,13 +13,15 @@ import pyarrow as pa
 from pipelines.beam.quiet import quiet_beam
 from pipelines.beam.watched import run_watched, workers_for
 from pipelines.config.model import Config
-from pipelines.observe.events import Finished, GateFailed, RunStarted, Sink, Withheld
+from pipelines.observe.events import Finished, GateFailed, OtherRun, RunStarted, Sink, Withheld
 from pipelines.observe.progress import told
 from pipelines.observe.stats import run_stats
 from pipelines.operations.prepare import Prepared, prepare
+from pipelines.operations.stored_run import store_run
 from pipelines.records import Outcome, RunOptions
 from pipelines.storage.store import Store, open_store
 from pipelines.table import layout, snapshot
+from pipelines.table.claims import claimed, fresh_claims
 from pipelines.table.records import Snapshot
 from pipelines.table.shards import read
 from pipelines.work.finish import outcome_path
@@ -40,14 +42,45 @@ def run(config: Config, options: RunOptions, emit: Sink) -> Outcome:
     run_id = layout.new_run_id()
     emit(RunStarted(run_id=run_id, table=store.address))
     began = time.monotonic()
+    for other in fresh_claims(store):
+        emit(OtherRun(claim=str(other)))
     prepared = prepare(config, options, store, run_id, emit)
     pa.default_memory_pool().release_unused()
+    if not prepared.nothing_to_do:
+        store_run(store, run_id, config, prepared, options.approve_deletions)
+    return carry_out(
+        config,
+        store,
+        run_id,
+        prepared,
+        emit,
+        workers=options.workers,
+        approve_deletions=options.approve_deletions,
+        began=began,
+    )
+
+
+def carry_out(
+    config: Config,
+    store: Store,
+    run_id: str,
+    prepared: Prepared,
+    emit: Sink,
+    *,
+    workers: int | None,
+    approve_deletions: int | None,
+    began: float,
+) -> Outcome:
+    """Do what is prepared, and say what came of it. `began` is when it was begun (time.monotonic())."""
     planned = time.monotonic()
     if prepared.nothing_to_do:
         ended = _unchanged(prepared)
     else:
-        job = Job(config=config, run_id=run_id, approve_deletions=options.approve_deletions)
-        drive(job, options.workers, prepared, emit)
+        job = Job(config=config, run_id=run_id, approve_deletions=approve_deletions)
+        with claimed(store, run_id):
+            for other in fresh_claims(store, own=run_id):
+                emit(OtherRun(claim=str(other)))
+            drive(job, workers, prepared, emit)
         ended = json.loads(store.read(outcome_path(run_id)))
     stats = run_stats(
         run_id=run_id,

@@ -5,6 +5,7 @@
     runs/<run id>/documents|changes|failures|renames/part-…
     runs/<run id>/commit.json stats.json report.html outcome.json
     runs/<run id>/plan/ starts/<task>/<attempt> attempts/<task>/<attempt>/ tasks/<task>.json
+    claims/<run id>.json                                   there while the run works
 
 Run ids and file names match `[A-Za-z0-9][A-Za-z0-9.-]*`, so that no reader has to encode or decode them.
 """
@@ -24,6 +25,7 @@ Kind = Literal["chunks", "documents", "changes", "failures", "renames"]
 CHUNKS = "chunks/"
 LOG = "chunks/_delta_log/"
 RUNS = "runs/"
+CLAIMS = "claims/"
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*")
 RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}")
@@ -84,6 +86,22 @@ def commit_file(run_id: str) -> str:
 def expired_file(run_id: str) -> str:
     """Marks a run whose files are being collected: it can no longer commit or be resumed."""
     return run_file(run_id, "_expired")
+
+
+def claim_file(run_id: str) -> str:
+    """Says that the run is at work."""
+    return f"{CLAIMS}{check_name(run_id)}.json"
+
+
+def claimed_run(path: str) -> str | None:
+    """The run that a claim is of; None for any other file."""
+    name = path.removeprefix(CLAIMS).removesuffix(".json")
+    return name if path == f"{CLAIMS}{name}.json" and RUN_ID.fullmatch(name) else None
+
+
+def stored_run(run_id: str) -> str:
+    """What `resume` needs besides the plan. It is written last."""
+    return f"{plan_folder(run_id)}/run.json"
 
 
 def final_file(run_id: str, kind: Kind, index: int = 0, count: int = 1) -> str:

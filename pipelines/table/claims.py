@@ -1,0 +1,116 @@
+"""Claims: a run says that it is at work on the table, so that another one that begins can warn of it.
+
+Advisory: nothing waits for a claim and nothing is refused because of one; the exclusive create of the log's next
+version decides. A claim is refreshed while its run works and expires when that stops. Whatever goes wrong with claims
+is no reason to fail a run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pipelines.errors import StorageError
+from pipelines.storage.store import Store
+from pipelines.table import layout
+
+REFRESH_SECONDS = 60.0
+"""Between two signs of life of a run at work."""
+
+EXPIRES_SECONDS = 300.0
+"""After the last sign of life the run counts as dead."""
+
+_ANY = (StorageError, OSError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """`run_id` is at work since `since`, in process `process` of the machine `host`; the last two may be unknown."""
+
+    run_id: str
+    host: str = ""
+    process: int = 0
+    since: str = ""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.run_id} (process {self.process} on {self.host}, since {self.since})" if self.host else self.run_id
+        )
+
+
+def fresh_claims(store: Store, *, own: str = "", now: int | None = None) -> list[Claim]:
+    """Who else is at work. `now` is in UTC nanoseconds by the store's clock (None: as far as known, this machine's)."""
+    try:
+        return list(_fresh(store, own, now))
+    except _ANY:
+        return []
+
+
+def _fresh(store: Store, own: str, now: int | None) -> Iterator[Claim]:
+    entries = [entry for page in store.list(layout.CLAIMS) for entry in page.entries()]
+    mine = layout.claim_file(own) if own else ""
+    if now is None:
+        now = next((entry.modified for entry in entries if entry.path == mine), None) or time.time_ns()
+    for entry in entries:
+        run_id = layout.claimed_run(entry.path)
+        if run_id is None or entry.path == mine or not is_fresh(entry.modified, now):
+            continue
+        try:
+            claim = Claim(**json.loads(store.read(entry.path)))
+        except FileNotFoundError:
+            continue  # it has just ended
+        except (ValueError, TypeError):
+            claim = Claim(run_id=run_id)
+        if not _is_gone(claim):
+            yield claim
+
+
+def _is_gone(claim: Claim) -> bool:
+    """Whether the process is known to have ended: it was one of this machine."""
+    if claim.host != socket.gethostname() or claim.process <= 0:
+        return False
+    try:
+        os.kill(claim.process, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def is_fresh(modified: int | None, now: int) -> bool:
+    """Whether a claim written at `modified` still holds at `now` (UTC ns). A time in the future does: clocks differ."""
+    return modified is None or now - modified < EXPIRES_SECONDS * 1e9
+
+
+@contextmanager
+def claimed(store: Store, run_id: str) -> Iterator[None]:
+    """Around the work of a run: its claim is there and is refreshed, and is gone afterwards."""
+    since = datetime.now(tz=UTC).isoformat(timespec="seconds")
+    claim = {"run_id": run_id, "host": socket.gethostname(), "process": os.getpid(), "since": since}
+    path, data = layout.claim_file(run_id), json.dumps(claim).encode()
+    done = threading.Event()
+
+    def refresh() -> None:
+        while not done.wait(REFRESH_SECONDS):
+            with suppress(*_ANY):
+                store.write(path, data)
+
+    with suppress(*_ANY):
+        store.write(path, data)
+    thread = threading.Thread(target=refresh, name="claim", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+        with suppress(*_ANY):
+            store.delete(path)
