@@ -15,8 +15,8 @@ from pipelines.storage.client import Client, Listed
 from pipelines.storage.ranges import RangeFile
 from pipelines.storage.retry import Retry, is_transient
 
-WHOLE = 8 * 1024 * 1024
-"""Objects of up to so many bytes are opened with one request for all of them."""
+WHOLE = 2 * 1024 * 1024
+"""Bytes that opening an object asks for: all of most state files, little of a container that is read in parts."""
 
 _Out = TypeVar("_Out")
 _Answer = tuple[list[Listed], str | None]
@@ -88,18 +88,19 @@ class BucketStore(Store):
 
     def opened(self, path: str) -> Opened:
         key = self._key(path)
-        found = self._asked("cannot be read", path, lambda: self._client().head(key))
-        if found.size <= WHOLE:
-            data, modified, validator = self.fetch(path)
-            return Opened(io.BytesIO(data), Entry(path, len(data), modified, validator))
+        fetched, size = self._asked("cannot be read", path, lambda: self._client().fetch_start(key, WHOLE))
+        entry = Entry(path, size, fetched.modified, fetched.validator)
+        if size <= len(fetched.data):
+            return Opened(io.BytesIO(fetched.data), entry)
 
         def part(start: int, stop: int) -> bytes:
+            if stop <= len(fetched.data):
+                return fetched.data[start:stop]
             return self._asked(
-                "cannot be read", path, lambda: self._client().fetch_range(key, start, stop, found.validator)
+                "cannot be read", path, lambda: self._client().fetch_range(key, start, stop, entry.validator)
             )
 
-        file = io.BufferedReader(RangeFile(found.size, part), RangeFile.BLOCK)
-        return Opened(file, Entry(path, found.size, found.modified, found.validator))
+        return Opened(io.BufferedReader(RangeFile(size, part), RangeFile.BLOCK), entry)
 
     def write(self, path: str, data: bytes | memoryview) -> None:
         key, content = self._key(path), bytes(data)

@@ -58,6 +58,14 @@ class Client(ABC):
         Raises Changed when it has another one, ShortBody as `fetch` does.
         """
 
+    def fetch_start(self, key: str, most: int) -> tuple[Fetched, int]:
+        """The first `most` bytes of the object, or all if it has fewer, and its size. In one request if possible."""
+        found = self.head(key)
+        if found.size <= most:
+            fetched = self.fetch(key)
+            return fetched, len(fetched.data)
+        return Fetched(self.fetch_range(key, 0, most, found.validator), found.modified, found.validator), found.size
+
     @abstractmethod
     def put(self, key: str, data: bytes) -> None:
         """Store the whole object, in several parts where it is large; it appears at once."""

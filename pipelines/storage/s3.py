@@ -63,6 +63,16 @@ class S3Client(Client):
             raise ShortBody(len(data), stop - start)
         return data
 
+    def fetch_start(self, key: str, most: int) -> tuple[Fetched, int]:
+        try:
+            data, answer = self._get(key, Range=f"bytes=0-{most - 1}")
+        except Exception as error:
+            if _status(error) != 416:
+                raise
+            return self.fetch(key), 0  # an empty object has no first byte
+        size = int(answer.get("ContentRange", f"/{len(data)}").rpartition("/")[2])
+        return Fetched(data, nanoseconds(answer.get("LastModified")), answer.get("ETag")), size
+
     def put(self, key: str, data: bytes) -> None:
         if len(data) <= PART:
             self._call("put_object", Key=key, Body=data)

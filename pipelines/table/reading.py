@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
 from typing import Any
 
@@ -82,8 +83,16 @@ def _read(
     schema = schema_of(kind, snapshot.payload)
     if columns is not None:
         schema = pa.schema([schema.field(name) for name in columns])
-    tables = [shards.read(store, file.path, columns, condition) for file in files if file.rows]
+    tables = _each(store, lambda path: shards.read(store, path, columns, condition), [f.path for f in files if f.rows])
     return pa.concat_tables([schema.empty_table(), *(table.select(schema.names) for table in tables)])
+
+
+def _each(store: Store, read: Callable[[str], pa.Table], paths: Sequence[str]) -> list[pa.Table]:
+    """`read` of every path, several at a time where storage is far away."""
+    if store.in_flight == 1 or len(paths) < 2:
+        return [read(path) for path in paths]
+    with ThreadPoolExecutor(min(store.in_flight, len(paths))) as pool:
+        return list(pool.map(read, paths))
 
 
 def _among(column: str, values: Collection[str]) -> Any:

@@ -190,7 +190,7 @@ class Made:
             is_record = pc.is_valid(columns["position"])
             columns["kind"] = pc.if_else(is_record, RECORD, listed["kind"])
             for name in ("validator", "size", "modified"):
-                columns[name] = pc.if_else(is_record, None, listed[name])
+                columns[name] = pc.if_else(is_record, None, columns[name])
         return pa.table([columns[name] for name in schemas.DOCUMENTS.names], schema=schemas.DOCUMENTS)
 
     def _read_objects(self, listed: pa.Table) -> dict[str, Any]:
