@@ -112,8 +112,12 @@ class Cutter:
                 begin += 1
             while begin < stop and text[stop - 1] == "\n":
                 stop -= 1
-            if begin < stop and not ("!" <= text[begin] <= "~" and "!" <= text[stop - 1] <= "~"):
-                begin, stop = self.trimmed(start, end)
+            if begin < stop:
+                first = begin
+                while first < stop and text[first] == " ":  # the line's indentation is kept
+                    first += 1
+                if first == stop or not ("!" <= text[first] <= "~" and "!" <= text[stop - 1] <= "~"):
+                    begin, stop = self.trimmed(start, end)
             if begin >= stop:
                 return
             if stop - begin <= self.most or (self.most < 0 and self.limit.fits(begin, stop)):

@@ -57,11 +57,13 @@ class _Outliner:
         # From `plain` to the match stands nothing that was passed over.
         done = plain = start
         match = patterns.OUTLINE_LINE.match(text, start)
-        line = start
-        if match is None and (match := search(text, start)) is not None:
-            line = match.start() + 1
+        before = 0  # what a match has of the line above: its end, but for the first line
+        if match is None:
+            match, before = search(text, start), 1
         while match is not None:
-            end = match.end()
+            line, end = match.span()
+            line += before
+            before = 1
             character = text[line]
             if character == "#":
                 title = text[line:end].lstrip("#")
@@ -94,8 +96,6 @@ class _Outliner:
                 match = search(text, stop - 1)
             else:
                 match = search(text, line)
-            if match is not None:
-                line = match.start() + 1
         return _new(Outline, (headings, self.open_fence, held))
 
     def block_end(self, done: int, line: int, end: int) -> int:

@@ -21,9 +21,10 @@ class Reading:
 
     def __init__(self, text: str, *, dialect: Dialect = "commonmark", start: int = 0) -> None:
         self.text, self.dialect, self.start = text, dialect, start
-        self._lines = normalise(text)
+        has_returns = "\r" in text
+        self._lines = normalise(text) if has_returns or text[-1:] != "\n" else text  # and looks for returns once
         # MDX, and lines that end in CR LF, are not looked at for breaks.
-        self.has_breaks = dialect == "commonmark" and "\r" not in text
+        self.has_breaks = dialect == "commonmark" and not has_returns
         self._known: list[int] = []  # starts and ends in turn of what was read
         if dialect == "commonmark":
             headings, self.open_fence, self.held = read_outline(self._lines, start) if text else ([], False, [])

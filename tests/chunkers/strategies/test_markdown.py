@@ -182,6 +182,19 @@ def test_indentation_of_the_first_line_stays() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# A\n\n    code\n  \n# B\n \u3000y \n", ["    code", " \u3000y"]),
+        ("# A\n   x\n\n# B\n   ", ["   x"]),
+        ("# A\n\n  \u00e9 z\n", ["  \u00e9 z"]),
+        ("   ", []),
+    ],
+)
+def test_sections_keep_the_indentation_of_their_first_line(text: str, expected: list[str]) -> None:
+    assert [each.text for each in chunk(text, "markdown", headers=[["#", "a"]])] == expected
+
+
+@pytest.mark.parametrize(
     "headers",
     [[], "#", [["#"]], [["#", ""]], [["#", "a", "b"]], [["#######", "a"]], [["#", "a"], ["#", "b"]], [[" ", "a"]], {}],
 )
