@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from chunkers.composing.auto import Auto
-from chunkers.composing.context import make_with_context
+from chunkers.composing.context import make_with_context, split_with
 from chunkers.errors import InvalidOption
 from chunkers.records import NOWHERE, Chunk, Split
 from chunkers.registry import STRATEGIES
@@ -46,15 +46,17 @@ def chunk(
     """The chunks of `text`, in document order.
 
     `path` and `media_type` tell `auto` (and strategies with dialects) what the text is. `metadata` goes onto every
-    chunk; front matter takes precedence over it, and what the strategy found over both. Raises OptionError for
-    options, DocumentError for a text that cannot be chunked.
+    chunk, and a `context` may name it; front matter takes precedence over it, and what the strategy found over both.
+    Raises OptionError for options, DocumentError for a text that cannot be chunked.
 
     >>> [c.text for c in chunk("早上下雨了。中午放晴。晚上颳風。", "recursive", max_size=12)]
     ['早上下雨了。中午放晴。', '晚上颳風。']
     """
     if not isinstance(text, str):
         raise InvalidOption("text", type(text).__name__, "a str (decode bytes first)")
-    return chunks_of(text, _strategy(strategy, options).split(text, path=path, media_type=media_type), metadata)
+    built = _strategy(strategy, options)
+    split = split_with(built, text, path=path, media_type=media_type, metadata=metadata)
+    return chunks_of(text, split, metadata)
 
 
 def _strategy(strategy: str, options: dict[str, Any]) -> Strategy:

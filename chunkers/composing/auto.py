@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
-from chunkers.composing.context import make_with_context
+from chunkers.composing.context import make_with_context, split_with
 from chunkers.composing.detecting import DETECTED, LOOKED_AT, detected
 from chunkers.cutting.languages import LANGUAGES, language_of
 from chunkers.errors import InertOption, InvalidOption
-from chunkers.records import Split
+from chunkers.records import NOTHING, Split
 from chunkers.registry import STRATEGIES, option_names
 from chunkers.strategies.base import Sizes, Strategy, check_flag
 
@@ -101,6 +101,7 @@ class Auto:
     name: ClassVar[str] = "auto"
     version: ClassVar[int] = 1
     Options: ClassVar[type[AutoOptions]] = AutoOptions
+    reads_metadata: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "choices", {name: self._make(name) for name in reachable(self.options.detect)})
@@ -109,12 +110,19 @@ class Auto:
         languages = {} if is_own else {name: self._make(FALLBACK, language=name) for name in LANGUAGES}
         object.__setattr__(self, "languages", languages)
 
-    def split(self, text: str, *, path: str | None = None, media_type: str | None = None) -> Split:
+    def split(
+        self,
+        text: str,
+        *,
+        path: str | None = None,
+        media_type: str | None = None,
+        metadata: Mapping[str, Any] = NOTHING,
+    ) -> Split:
         """Cut `text` with the strategy that `resolve` names, or the one that the text itself asks for."""
         strategy = self.resolve(path, media_type)
         if self.options.detect and strategy in (self.choices[name] for name in LOOKED_AT):
             strategy = self.choices[detected(text) or strategy.name]
-        return strategy.split(text, path=path, media_type=media_type)
+        return split_with(strategy, text, path=path, media_type=media_type, metadata=metadata)
 
     def resolve(self, path: str | None, media_type: str | None) -> Strategy:
         """The strategy for a document of this path and media type."""

@@ -11,10 +11,10 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from chunkers.cutting.limits import Bounds
-from chunkers.records import Cut, Span, Split
+from chunkers.records import NOTHING, Cut, Span, Split
 from chunkers.registry import make
 from chunkers.strategies.base import Strategy
 from chunkers.strategies.contexts import Template, read_template
@@ -31,11 +31,26 @@ def make_with_context(name: str, options: Mapping[str, Any], others: Iterable[ty
     return WithContext(strategy) if has_context else strategy
 
 
+def split_with(
+    strategy: Strategy,
+    text: str,
+    *,
+    path: str | None = None,
+    media_type: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Split:
+    """What `strategy` makes of a document of which `metadata` is known besides: templates for contexts may name it."""
+    if metadata and getattr(strategy, "reads_metadata", False):
+        return strategy.split(text, path=path, media_type=media_type, metadata=metadata)  # type: ignore[call-arg]
+    return strategy.split(text, path=path, media_type=media_type)
+
+
 @dataclass(frozen=True)
 class WithContext:
     """`base` with the template of its own option `context`. To the outside it is `base`."""
 
     base: Any
+    reads_metadata: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -57,17 +72,24 @@ class WithContext:
         """What the strategy depends on outside of this package."""
         return getattr(self.base, "depends_on", {})
 
-    def split(self, text: str, *, path: str | None = None, media_type: str | None = None) -> Split:
+    def split(
+        self,
+        text: str,
+        *,
+        path: str | None = None,
+        media_type: str | None = None,
+        metadata: Mapping[str, Any] = NOTHING,
+    ) -> Split:
         """Cut `text`, with smaller limits until contexts have room: first by what is missing, then by the longest
         context, then by half. The last does for every context, if not for every tokenizer: one that is over all the
-        same loses headings.
+        same loses headings. `metadata` is what is known of the document besides; it is only for the template.
         """
         bounds = self.options.bounds()
         reserved = [0] * len(bounds)
         halves = [most // 2 for _, most in bounds]
         for run in range(_FINAL + 1):
             split = self._smaller(reserved).split(text, path=path, media_type=media_type)
-            placing = _Placing(text, split, self._template, path or "", bounds)
+            placing = _Placing(text, split, self._template, path or "", {**metadata, **split.metadata}, bounds)
             missing, longest = placing.needs()
             if run == _FINAL or not any(missing):
                 break
@@ -99,8 +121,9 @@ class WithContext:
                 if "token_count" in span.metadata:
                     count = self.base.count_tokens(context + span.text(placing.text))
                     span = span._replace(metadata={**span.metadata, "token_count": count})
-            if overlap is not None and found and span.overlap:
-                span = placing.indented(span, found[-1], overlap, options.resolved_overlap, options.add_start_index)
+            if keeps_indent and (overlap is not None or not span.overlap):
+                before = found[-1] if found else None
+                span = placing.indented(span, before, overlap, options.resolved_overlap, options.add_start_index)
             found.append(span)
         return found
 
@@ -141,8 +164,11 @@ class _Known(NamedTuple):
 class _Placing:
     """The contexts of one split of one document."""
 
-    def __init__(self, text: str, split: Split, template: Template, path: str, bounds: Bounds) -> None:
+    def __init__(
+        self, text: str, split: Split, template: Template, path: str, metadata: Mapping[str, Any], bounds: Bounds
+    ) -> None:
         self.text, self.split, self.template, self.path, self.bounds = text, split, template, path, bounds
+        self.metadata = metadata
         self.title = split.title or ""
         self.known: _Known | None = None
 
@@ -165,7 +191,7 @@ class _Placing:
 
     def wanted(self, span: Span) -> str:
         """The context that `span` is to have: at most half of every limit."""
-        metadata = {**self.split.metadata, **span.metadata} if span.metadata else self.split.metadata
+        metadata = {**self.metadata, **span.metadata} if span.metadata else self.metadata
         known = self.known
         if known is None or (span.headings, metadata, span.context) != known[:3]:
             context = self._longest(span, metadata, self._is_admitted)
@@ -177,7 +203,7 @@ class _Placing:
         wanted = self.wanted(span)
         if wanted == span.context or self.fits(span, wanted):
             return wanted
-        metadata = {**self.split.metadata, **span.metadata}
+        metadata = {**self.metadata, **span.metadata}
         return self._longest(span, metadata, lambda made: self._is_admitted(made) and self.fits(span, made))
 
     def fits(self, span: Span, context: str) -> bool:
@@ -186,17 +212,21 @@ class _Placing:
         return all(unit.measure(whole) <= most for unit, most in self.bounds)
 
     def indented(
-        self, span: Span, before: Span, measure: Callable[[str], int], most: int, has_start_index: bool
+        self, span: Span, before: Span | None, measure: Callable[[str], int] | None, most: int, has_start_index: bool
     ) -> Span:
-        """`span` with the indentation of the line that its overlap starts in, which smaller limits had no room for."""
+        """`span` with the indentation of the line that it starts in, which smaller limits had no room for."""
         text = self.text
-        if span.rendered is not None or span.start >= before.end:
+        if span.rendered is not None:
             return span
         start = line_start(text, span.start, 0)
         lost = text[start : span.start]
-        if not lost or lost.strip(" \t") or start <= before.start:
+        if not lost or lost.strip(" \t") or (before is not None and start <= before.start):
             return span
-        wider = span._replace(start=start, overlap=measure(text[start : before.end]))
+        wider = span._replace(start=start)
+        if before is not None and start < before.end:
+            if measure is None or span.start >= before.end:
+                return span
+            wider = wider._replace(overlap=measure(text[start : before.end]))
         if wider.overlap > most or not self.fits(wider, span.context):
             return span
         return wider._replace(metadata={**span.metadata, "start_index": start}) if has_start_index else wider
@@ -206,14 +236,15 @@ class _Placing:
 
     def _longest(self, span: Span, metadata: Mapping[str, Any], is_fine: Callable[[str], bool]) -> str:
         """The context with the most headings that `is_fine`, outermost ones dropped first; else the span's own."""
+        headings = span.headings or _keys(span)
 
         def made(dropped: int) -> str:
-            return self.template.render(self.title, span.headings[dropped:], self.path, metadata) + span.context
+            return self.template.render(self.title, headings[dropped:], self.path, metadata) + span.context
 
         whole = made(0)
         if whole == span.context or is_fine(whole):
             return whole
-        low, high = 1, len(span.headings) if self.template.has_headings else 0
+        low, high = 1, len(headings) if self.template.has_headings else 0
         while low < high:
             middle = (low + high) // 2
             low, high = (low, middle) if is_fine(made(middle)) else (middle + 1, high)
@@ -221,6 +252,12 @@ class _Placing:
             return span.context
         shorter = made(low)
         return shorter if is_fine(shorter) else span.context
+
+
+def _keys(span: Span) -> Sequence[str]:
+    """The keys above a sub-document of JSON, which has no other headings."""
+    pointer = span.metadata.get("pointer")
+    return [key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:]] if pointer else ()
 
 
 def _finest(span: Span, *, is_last: bool) -> Cut:

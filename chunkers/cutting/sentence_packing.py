@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from chunkers.budget import exceeded, made, turns
 from chunkers.cutting.levels import BoundLevel, Gap, Ladder, Level
 from chunkers.cutting.limits import Limit
 from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim
@@ -69,9 +70,14 @@ class SentencePacker:
         self.end = trimmed_end(self.text, start, end) if self.strip else end
         self.spans = []
         position = self.inner_start(start, start)
-        while position < self.end:
+        for _ in turns(self.limit.characters):
+            if position >= self.end:
+                if spans := self.spans:
+                    repeated = self.how.overlap.most if self.how.overlap is not None else 0
+                    made(len(spans), spans[-1][1] - spans[0][0] + repeated * len(spans))
+                return self.spans
             position = self.next(position)
-        return self.spans
+        raise exceeded()
 
     def next(self, position: int) -> int:
         """Cut what starts at `position`; returns where the next chunk's new text does."""

@@ -13,6 +13,7 @@ from chunkers.cutting.sections import Section, cut_sections
 from chunkers.records import Span, Split
 from chunkers.strategies.base import with_start_index
 from chunkers.strategies.contexts import StructuredSizes
+from chunkers.strategies.front import from_offset, without_front_matter
 from chunkers.strategies.html_drops import with_markup, without_inner
 from chunkers.structure.faq import Faq, Pair, Part, read_faq
 from chunkers.structure.faq_page import Page, is_page, read_page
@@ -40,15 +41,16 @@ class FaqStrategy:
             drops = with_markup(text, spans, without_inner(page.drops))
             faq, split = page.faq, Split(spans, self.name, drops, title=page.faq.title)
         else:
-            faq = read_faq(text)
-            split = Split(self._spans(text, faq), self.name, title=faq.title)
+            front, rest = without_front_matter(text, path)
+            faq = read_faq(rest)
+            split = front.of(Split(self._spans(text, faq, front.end), self.name, title=faq.title))
         if not faq.pairs and split.spans:
             split = split._replace(notes=("no question was found",))
         return with_start_index(split) if self.options.add_start_index else split
 
-    def _spans(self, text: str, faq: Faq) -> list[Span]:
+    def _spans(self, text: str, faq: Faq, start: int = 0) -> list[Span]:
         bounds, trim, overlap = self._plan
-        sections = [_section(unit) for unit in faq.units]
+        sections = from_offset((_section(unit) for unit in faq.units), start)
         return cut_sections(text, sections, faq.heads, TEXT_LADDER, bounds=bounds, trim=trim, overlap=overlap)
 
     @cached_property

@@ -15,6 +15,7 @@ from chunkers.cutting.separators import Positions
 from chunkers.records import NOTHING, Cut, Split
 from chunkers.strategies.base import with_start_index
 from chunkers.strategies.contexts import StructuredSizes
+from chunkers.strategies.front import from_offset, without_front_matter
 from chunkers.structure.legal import Article, Legal, Part, read_law
 from chunkers.structure.legal_pieces import DEEPEST, pieces_of
 
@@ -35,13 +36,14 @@ class LegalStrategy:
 
     def split(self, text: str, *, path: str | None = None, media_type: str | None = None) -> Split:
         """Cut `text` at its articles; what stands before, between and behind them makes chunks of its own."""
-        law = read_law(text)
-        sections = [_section(unit) for unit in law.units]
+        front, rest = without_front_matter(text, path)
+        law = read_law(rest)
+        sections = from_offset((_section(unit) for unit in law.units), front.end)
         bounds, trim, overlap = self._plan
         ladder = _ladder(text, law, Limit(text, bounds).characters)
         spans = cut_sections(text, sections, law.heads, ladder, bounds=bounds, trim=trim, overlap=overlap)
         notes = () if law.articles or not text.strip() else ("no article was found",)
-        split = Split(spans, self.name, title=law.title, notes=notes)
+        split = front.of(Split(spans, self.name, title=law.title, notes=notes))
         return with_start_index(split) if self.options.add_start_index else split
 
     @cached_property

@@ -21,6 +21,7 @@ COSTLY: dict[str, tuple[str, dict[str, Any]]] = {
     "overlap of windows": ("fixed", {"max_size": 4000, "overlap": 3999}),
     "overlap in Markdown": ("markdown", {"max_size": 4000, "overlap": 3999}),
     "overlap in tokens": ("token", {"max_size": 1000, "overlap": 999}),
+    "overlap of sentences": ("sentence", {"max_size": 4000, "overlap": 3999, "sentence_enders": ["b"]}),
     "measured in words": ("recursive", {"max_size": 1500, "overlap": 1499, "unit": "words"}),
 }
 

@@ -36,7 +36,10 @@ LAWS = (
 )
 LINE_BREAK = re.compile(r"\r\n|\n|\r")
 SPACE = re.compile(r"\s*")
-BOX = re.compile(r"(?:\A|[\r\n])[ \t>]*:::")
+BOX = re.compile(
+    r"(?:\A|[\r\n])(?:[ \t>]*:::| {0,3}<[^\r\n|]*\|[^\r\n]*(?:\r\n|\r|\n)[ \t]*[-|:][-|: \t]*(?:[\r\n]|\Z))"
+)
+"""Where the reference parser reads otherwise: `:::` containers, and a table whose header opens a block of HTML."""
 REPLACEMENT = re.compile("[\ufffd\ud800-\udfff]")
 
 
@@ -58,6 +61,7 @@ class Promise:
     section_levels: Collection[int] | None = None
     """Heading levels that open a section; None: the strategy knows no sections."""
     headings_stay: bool = True
+    has_own_sections: bool = False
     is_mdx: bool = False
     is_atom: Callable[[str], bool] | None = None
     """Whether a text is one atom; None: the atom is a grapheme, at most 64 code points of it."""
@@ -265,7 +269,7 @@ def sections(document: str, split: Split, promise: Promise) -> Iterator[str]:
         return
     front = max((drop.end for drop in split.drops if drop.kind == "front-matter"), default=0)
     outline = headings(document, front, promise.is_mdx)
-    if (box := BOX.search(document)) is not None:  # `:::` holds its headings here, the reference parser knows none
+    if (box := BOX.search(document)) is not None:
         outline = tuple(heading for heading in outline if heading.start < box.start())
     opening = [heading.start for heading in outline if heading.level in promise.section_levels]
     for number, (left, right) in enumerate(zip(split.spans, split.spans[1:], strict=False), 1):
@@ -290,6 +294,9 @@ def orphans(document: str, split: Split, promise: Promise, outline: tuple[Headin
         body_end = first.end() if first else body + 1
         for number in range(bisect.bisect_left(ends, text_end), bisect.bisect_right(ends, body)):
             span = split.spans[number]
+            following = split.spans[number + 1].headings if number + 1 < len(split.spans) else ()
+            if promise.has_own_sections and heading.title not in following:
+                continue
             # White space before it goes with it where nothing is stripped.
             start = span.start if not document[span.start : heading.start].strip() else heading.start
             if span.start <= heading.start and not exceeds(promise, span.context + document[start:body_end]):

@@ -66,6 +66,8 @@ class Listed:
     keeps_indentation: Callable[[Options], bool] = lambda options: False
     section_levels: Callable[[Options], tuple[int, ...] | None] = lambda options: None
     headings_stay: Callable[[Options], bool] = lambda options: True
+    has_own_sections: bool = False
+    """Whether more than headings opens a section: what follows a heading may belong to another one."""
     renders: bool = False
     reads_pages: bool = False
     """Whether a text that begins with a tag may be read as a page, even if it is no file of HTML."""
@@ -115,6 +117,7 @@ class Listed:
             overlap_at_words=worker.overlap_at_words and not {"separators", "separator"} & set(options),
             section_levels=levels,
             headings_stay=worker.headings_stay(options),
+            has_own_sections=worker.has_own_sections,
             is_mdx=path is not None and path.endswith(".mdx"),
         )
 
@@ -122,7 +125,7 @@ class Listed:
 JOINED = "々ーゝゞぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ"
 """Letters that start no line in Japanese, and so no word."""
 BETWEEN_WORDS = re.compile(
-    rf"\s|(?<=[{measuring.KANA_OR_HAN}])(?![{JOINED}])(?=\w)|(?<=\w)(?![{JOINED}])(?=[{measuring.KANA_OR_HAN}])"
+    rf"(?<!\s)\s|(?<=[{measuring.KANA_OR_HAN}])(?![{JOINED}])(?=\w)|(?<=\w)(?![{JOINED}])(?=[{measuring.KANA_OR_HAN}])"
 )
 
 
@@ -328,7 +331,9 @@ LISTED: tuple[Listed, ...] = (
         strategy="legal",
         options=(*SIZES, *CONTEXTS),
         kinds=("txt", "cjk", "md"),
-        invented=("law",),
+        invented=("law", "page"),
+        has_own_sections=True,
+        drops=lambda options: frozenset({"front-matter"}),
         keeps_indentation=lambda options: True,
         section_levels=lambda options: (1, 2, 3, 4, 5, 6),
     ),
@@ -359,7 +364,8 @@ LISTED: tuple[Listed, ...] = (
         options=(*SIZES, *CONTEXTS),
         reads_pages=True,
         kinds=("txt", "cjk", "md"),
-        invented=("questions",),
+        invented=("questions", "page"),
+        drops=lambda options: frozenset({"front-matter"}),
         keeps_indentation=lambda options: True,
         section_levels=lambda options: (1, 2, 3, 4, 5, 6),
     ),

@@ -15,7 +15,8 @@ VOID = frozenset(
 NOT_SHOWN = re.compile(r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)")
 DROPS = frozenset({*UNSEEN, "hidden", "comment", "heading", "markup"})
 QUIRK = re.compile(
-    r"<[!?](?!--|doctype|xml)|<!--+>|--!>|</(?![a-z])|<(?![a-z/!?])|<[^<>]*\Z|&#|[\ufffd\ud800-\udfff\0]", re.IGNORECASE
+    r"<[!?](?!--|doctype|xml)|<!--+>|--!>|</(?![a-z])|</[a-z][^>]*[\"'<]|<(?![a-z/!?])|<[^<>]*\Z|&#|[\ufffd\ud800-\udfff\0]",
+    re.IGNORECASE,
 )
 """Markup that readers differ on, the standard library's from one release to the next."""
 OPEN_TAG = re.compile(r"<[a-zA-Z](?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+(?:\"[^\"]*+|'[^']*+)?+\Z")

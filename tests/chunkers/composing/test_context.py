@@ -184,3 +184,20 @@ def test_a_strategy_with_a_context_is_still_that_strategy(name: str) -> None:
     assert (found.name, found.version) == (plain.name, plain.version)
     assert found.options.context == "{title}: "  # type: ignore[attr-defined]
     assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_templates_may_name_what_the_caller_knows_and_front_matter_knows_better() -> None:
+    text = "---\nowner: me\n---\n# A\n\nb\n"
+    options = {"metadata": {"src": "S", "owner": "you"}, "path": "a.md"}
+    template = "{metadata[src]} {metadata[owner]} "
+    assert [each.context for each in chunk(text, "markdown", context=template, **options)] == ["S me "]
+    per_type = {"markdown": {"context": template}}
+    assert [each.context for each in chunk(text, "auto", per_type=per_type, **options)] == ["S me "]
+    assert chunk(text, "markdown", **options)[0].metadata == {"src": "S", "owner": "me"}
+
+
+def test_the_headings_of_json_are_the_keys_above() -> None:
+    text = '{"a/b":[{"id":0,"n":"' + "x" * 40 + '"},{"id":1}]}'
+    found = chunk(text, "json", max_size=50, context="{headings}: ")
+    assert [each.context for each in found] == ["a/b > 0: ", "a/b > 0 > n: ", "a/b > 0 > n: ", "a/b: "][: len(found)]
+    assert len(found) > 2

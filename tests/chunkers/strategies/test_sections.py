@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chunkers import build, chunk
+from chunkers.records import Drop
 
 LAW = (
     "某法\n\n第一章 總則\n第一條\n為了測試，制定本法。\n第二條（定義）\n本法用詞如下：\n一、甲：第一個。\n二、乙：第二個。\n"
@@ -102,3 +103,18 @@ def test_a_page_is_rendered_and_its_range_is_that_of_the_source() -> None:
 def test_detect_lets_the_text_choose(text: str, path: str | None, strategy: str) -> None:
     assert build("auto", detect=True).split(text, path=path).strategy == strategy
     assert build("auto").split(text, path=path).strategy in ("recursive", "markdown")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "body"), [("legal", "第一條 甲。\n\n第二條 乙。\n"), ("faq", "Q: a?\nA: b\n\nQ: c?\nA: d\n")]
+)
+@pytest.mark.parametrize("path", ["a.md", None])
+def test_front_matter_is_metadata_and_no_text(strategy: str, body: str, path: str | None) -> None:
+    front = "---\ntitle: T\nn: 1\n---\n"
+    found = build(strategy).split(front + body, path=path)
+    plain = build(strategy).split(body, path=path)
+    assert found.drops == [Drop(0, len(front), "front-matter")]
+    assert (found.title, found.metadata) == ("T", {"title": "T", "n": 1})
+    moved = [span._replace(start=span.start + len(front), end=span.end + len(front)) for span in plain.spans]
+    assert found.spans == moved
+    assert build(strategy).split(front + body, path="a.txt").spans[0].start == 0
