@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Sequence
 from importlib import metadata
 
-from pipelines.cli import changes, files, plan, preview, resume, run, show, strategies, validate, verify, watch
+from pipelines.cli import changes, files, gc, plan, preview, resume, run, show, strategies, validate, verify, watch
 
-COMMANDS = (validate, strategies, preview, plan, run, watch, show, files, changes, verify, resume)
+COMMANDS = (validate, strategies, preview, plan, run, watch, show, files, changes, verify, resume, gc)
 
 EXIT_CODES = """\
 exit codes:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import BinaryIO, NamedTuple
 
 from pipelines.errors import StorageError
+
+_DELETES = 16
+"""Deletions in flight at once."""
 
 PAGE = 5_000
 """Entries in one page of a listing."""
@@ -162,6 +167,16 @@ class Store(ABC):
     @abstractmethod
     def delete(self, path: str) -> None:
         """Remove the object; nothing happens when it is missing."""
+
+    def delete_many(self, sizes: Mapping[str, int]) -> int:
+        """Remove objects, given with their sizes; returns how many bytes that freed."""
+        with ThreadPoolExecutor(_DELETES) as pool:
+            deque(pool.map(self.delete, sizes), maxlen=0)
+        return sum(sizes.values())
+
+    def temporaries(self) -> Iterator[Entry]:
+        """What interrupted writes left behind, which no listing shows. Most stores leave nothing."""
+        return iter(())
 
     def exists(self, path: str) -> bool:
         """Whether the object is there."""

@@ -8,6 +8,7 @@ import re
 import secrets
 import shutil
 import stat
+from collections.abc import Iterator
 
 TEMPORARY_START = ".tmp-rechunk-"
 TEMPORARY = re.compile(re.escape(TEMPORARY_START) + "[0-9a-f]{16}")
@@ -114,6 +115,32 @@ def _make_folders(folder: str) -> None:
     for path in reversed(missing):
         os.makedirs(path, exist_ok=True)
         sync_folder(os.path.dirname(path))
+
+
+def remove(path: str, root: str) -> int:
+    """Unlink a file, and the folders below `root` that this leaves empty. Returns the bytes it freed.
+
+    A file that has other names frees nothing, and one that is not there neither.
+    """
+    try:
+        info = os.stat(path)
+        os.unlink(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+    folder = os.path.dirname(path)
+    while len(folder) > len(root):
+        try:
+            os.rmdir(folder)
+        except OSError:  # something is in it
+            break
+        folder = os.path.dirname(folder)
+    return info.st_size if info.st_nlink == 1 else 0
+
+
+def temporaries(root: str) -> Iterator[str]:
+    """Paths of temporary files below `root`, at any depth."""
+    for folder, _, names in os.walk(root):
+        yield from (os.path.join(folder, name) for name in names if TEMPORARY.fullmatch(name))
 
 
 def sync_folder(folder: str) -> None:

@@ -8,7 +8,7 @@ import heapq
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import BinaryIO, NamedTuple
 
 from pipelines.errors import StorageError
@@ -24,7 +24,17 @@ from pipelines.storage.base import (
     is_text,
     printable,
 )
-from pipelines.storage.disk import NO_LINKS, TEMPORARY, link_new, share, sync_folder, whole, write_temporary
+from pipelines.storage.disk import (
+    NO_LINKS,
+    TEMPORARY,
+    link_new,
+    remove,
+    share,
+    sync_folder,
+    temporaries,
+    whole,
+    write_temporary,
+)
 from pipelines.storage.plainfiles import add_plain, entry_of
 
 Names = list[str]  # inside the class, `list` is the method
@@ -258,6 +268,24 @@ class LocalStore(Store):
             return
         except OSError as error:
             raise self._failure(error, "cannot be deleted", path) from error
+
+    def delete_many(self, sizes: Mapping[str, int]) -> int:
+        freed = 0
+        for path in sizes:
+            top = self._path(path.partition("/")[0])  # the table's own folders stay
+            try:
+                freed += remove(self._checked(path), top)
+            except OSError as error:
+                raise self._failure(error, "cannot be deleted", path) from error
+        return freed
+
+    def temporaries(self) -> Iterator[Entry]:
+        now = time.time_ns()
+        for path in temporaries(self.address):
+            try:
+                yield entry_of(path[len(self._root) :], os.stat(path), now)
+            except FileNotFoundError:
+                continue
 
     def sync(self, folder: str) -> None:
         try:

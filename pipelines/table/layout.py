@@ -93,6 +93,11 @@ def claim_file(run_id: str) -> str:
     return f"{CLAIMS}{check_name(run_id)}.json"
 
 
+def clock_file(token: str) -> str:
+    """Written to learn what time it is by the store's clock."""
+    return f"{CLAIMS}clock-{check_name(token)}"
+
+
 def claimed_run(path: str) -> str | None:
     """The run that a claim is of; None for any other file."""
     name = path.removeprefix(CLAIMS).removesuffix(".json")
