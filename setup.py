@@ -34,10 +34,21 @@ CODE = [
     "tree-sitter-php>=0.24",
     "tree-sitter-bash>=0.25",
 ]
+S3 = ["s3fs>=2025.3"]
+GCS = ["gcsfs>=2025.3"]
+AZURE = ["adlfs>=2024.12"]
+FAST = ["obstore>=0.8", "toktok-rs>=0.3"]
 READERS = ["deltalake>=1.6", "duckdb>=1.1", "polars>=1.20"]
 DEV = [
     *READERS,
     *CODE,
+    *S3,
+    *GCS,
+    *AZURE,
+    *FAST,
+    "moto[s3]>=5.0",
+    "flask>=3.0",
+    "flask-cors>=4.0",
     "pytest>=8.2",
     "pytest-xdist>=3.6",
     "hypothesis>=6.100",
@@ -65,6 +76,6 @@ setup(
         "pipelines": ["py.typed"],
     },
     install_requires=CORE,
-    extras_require={"code": CODE, "dev": DEV},
+    extras_require={"code": CODE, "s3": S3, "gcs": GCS, "azure": AZURE, "fast": FAST, "dev": DEV},
     entry_points={"console_scripts": ["rechunk = pipelines.__main__:leave"]},
 )

@@ -19,6 +19,7 @@ import tiktoken
 import tiktoken.model
 
 from chunkers.errors import InvalidOption
+from chunkers.measure.fast_tokens import load_fast
 from chunkers.measure.long_words import encode_in_parts
 
 DEFAULT_ENCODING = "cl100k_base"
@@ -51,7 +52,7 @@ class Encoding:
     `digest` is the SHA-256 of the rank file; `special` maps special-token text to its id.
     """
 
-    __slots__ = ("_characters", "_continues", "bpe", "digest", "name", "special")
+    __slots__ = ("_characters", "_continues", "bpe", "digest", "fast", "name", "special")
 
     def __init__(self, name: str) -> None:
         ranks_name, pattern, special = _DEFINITIONS[name]
@@ -59,6 +60,7 @@ class Encoding:
         self.name = name
         self.special: dict[str, int] = dict(special)
         self.bpe = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=self.special)
+        self.fast = load_fast(name, ranks, self.bpe._core_bpe.encode_ordinary)
         self._characters, self._continues = _token_tables({**ranks, **{t.encode(): i for t, i in special.items()}})
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -71,22 +73,30 @@ class Encoding:
         """Token ids; special-token text is ordinary text unless allowed."""
         core = self.bpe._core_bpe
         try:
-            ids = core.encode(text, allowed_special) if allowed_special else core.encode_ordinary(text)
+            ids = core.encode(text, allowed_special) if allowed_special else (self.fast or core).encode_ordinary(text)
         except UnicodeEncodeError:
             return self.encode(_replace_surrogates(text), allowed_special)
-        return ids  # type: ignore[no-any-return]
+        return ids
 
     def count(self, text: str) -> int:
         """The number of tokens of `text`."""
-        return len(self.encode(text))
+        if self.fast is None:
+            return len(self.encode(text))
+        try:
+            return self.fast.count(text)
+        except UnicodeEncodeError:
+            return self.fast.count(_replace_surrogates(text))
 
     def edges(
         self, text: str, allowed_special: frozenset[str] = _NO_SPECIAL
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
         """`edges` and `whole` of a `TokenMap`."""
         core = self.bpe._core_bpe
+        fast = None if allowed_special else self.fast
 
         def encode(part: str) -> npt.NDArray[np.uint32]:
+            if fast is not None:
+                return np.frombuffer(fast.encode_to_buffer(part, set(), ()), dtype=np.uint32)
             return np.frombuffer(core.encode_to_tiktoken_buffer(part, allowed_special), dtype=np.uint32)
 
         try:
