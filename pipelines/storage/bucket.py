@@ -67,9 +67,10 @@ class BucketStore(Store):
         page, cut = Page.new(), len(self._root)
         for key, size, modified, validator in listed:
             path = key[cut:]
-            if not path or path.endswith("/"):  # a "directory marker"
+            folder = not path or path.endswith("/")
+            if folder and not size:  # a "directory marker"
                 continue
-            if problem := _problem(path):
+            if problem := "its name is that of a folder" if folder else _problem(path):
                 if skipped is not None:
                     skipped(path.replace("\0", r"\x00"), problem)
                 continue
