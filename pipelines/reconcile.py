@@ -83,6 +83,8 @@ def states_changed(old_states: pa.Table, new_states: pa.Table) -> int:
 
     A validator that was or is null says only that a time was too fresh to trust: with the same bytes, no change.
     """
+    if not old_states.num_rows:  # a first run: it has nothing to compare
+        return int(new_states.num_rows)
     ids = new_states["id"].combine_chunks()
     rows = pc.index_in(ids, value_set=old_states["id"].combine_chunks())
     kept = pc.is_valid(rows)

@@ -42,6 +42,7 @@ class Ledger:
         self.results = sorted(results, key=lambda result: result.index)
         self.payload: Mapping[str, str] = dict(plan.payload)
         self._attempt = uuid.uuid4().hex
+        self._untouched: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
 
     @cached_property
     def decisions(self) -> pa.Table:
@@ -96,6 +97,15 @@ class Ledger:
     def untouched_states(self, shard: int, columns: Sequence[str] | None = None) -> pa.Table:
         """The states of an old shard that no task replaces."""
         return shards.read(self.store, self.plan.old_shards[shard].documents.path, columns)
+
+    def untouched_counts(self, shard: int) -> tuple[dict[str, int], dict[str, int]]:
+        """How many documents such a shard has, by source, and how many of them have chunks. It is read once."""
+        counts = self._untouched.get(shard)
+        if counts is None:
+            states = documents_only(self.untouched_states(shard, ["source", "chunk_count", "kind"]))
+            chunked = states.filter(pc.greater(states["chunk_count"], 0))
+            counts = self._untouched[shard] = (count(states["source"]), count(chunked["source"]))
+        return counts
 
     def reusable(self, place: int) -> Shard | None:
         """The one old shard that a task's would replace."""

@@ -13,7 +13,7 @@ from pipelines.guard import Verdict, judge
 from pipelines.table.keys import RECORD
 from pipelines.work.deciding.identities import NEW, OLD, UNTOUCHED, Settled, settle_shared
 from pipelines.work.deciding.keeping import LOOKED_AT, Keeping, chunked_by_source
-from pipelines.work.deciding.ledger import Ledger, count, documents_only
+from pipelines.work.deciding.ledger import Ledger, count
 from pipelines.work.deciding.places import Places
 from pipelines.work.deciding.positions import Positions, without
 
@@ -52,9 +52,8 @@ def find_losses(ledger: Ledger, places: Places, keeping: Keeping) -> Losses:
             continue
         _add(losses, old, without(ledger.new_states(place, LOOKED_AT), shared_new.get(place, [])), keeping)
     for shard in ledger.untouched:
-        states = documents_only(ledger.untouched_states(shard, ["source", "chunk_count", "kind"]))
-        losses.untouched.update(count(states["source"]))
-        chunked = chunked_by_source(states)
+        documents, chunked = ledger.untouched_counts(shard)
+        losses.untouched.update(documents)
         losses.before.update(chunked)
         losses.after.update(chunked)
     return losses
