@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from chunkers.structure.legal_lines import RANKS, Line, marked_lines
+from chunkers.structure.legal_lines import RANKS, Line, marked_lines, with_titles_below
 from chunkers.structure.markdown import Heading, Reading
 from chunkers.structure.numerals import NUMBER, number_of
 
@@ -27,7 +27,7 @@ _TITLE_BEHIND = re.compile(r"[ \t\u3000]*([（(【〔［\[][^（）()【】〔�
 _MOST_TITLE = 100
 _SUPPLEMENT = re.compile(r"附[ \t\u3000]*([則则])")
 _MARKUP = re.compile(r"[*_]{2}|[ \t]#+[ \t]*$")
-_MAIN_PART = "本則"
+_MAIN_PARTS = {"則": "本則", "则": "本则", "칙": "본칙"}
 
 
 class Article(NamedTuple):
@@ -77,7 +77,7 @@ def read_law(text: str) -> Legal:
     if not any(mark.kind in leaf for mark in marks):
         marks = sorted([*marks, *_clauses(lines)])
         leaf = frozenset({"article"})
-    return _Reader(text, lines, marks, leaf).read()
+    return _Reader(text, lines, with_titles_below(lines, marks), leaf).read()
 
 
 def is_law(text: str) -> bool:
@@ -155,6 +155,11 @@ def _clauses(lines: str) -> Iterator[Line]:
             due += 1
 
 
+_LINE_END = re.compile(r"\s*[\r\n]\s*")
+_TITLE_BELOW = re.compile(r"[ \t]*\n[ \t]*(?P<title>[A-ZÀ-ÖØ-Þ][^\n]{1,78}[^\s.;,:])[ \t]*(?=\n[ \t]*\n\s*\S)")
+"""The title of an article on a line by itself below its label, with text behind a blank line."""
+
+
 class _Open(NamedTuple):
     """A division or heading that is open: `rank` of a division, `hashes` of a Markdown heading (0: none)."""
 
@@ -182,7 +187,8 @@ class _Reader:
         self.open: list[_Open] = []
         self.heads: list[tuple[int, int]] = []
         self.found: list[_Unit] = []
-        self.root: tuple[str, ...] = (_MAIN_PART,) if any(mark.kind == "supplement" for mark in marks) else ()
+        supplement = next((lines[mark.text_start : mark.label_end] for mark in marks if mark.kind == "supplement"), "")
+        self.root: tuple[str, ...] = (_MAIN_PARTS[supplement[-1]],) if supplement else ()
 
     def read(self) -> Legal:
         headings = Reading(self.text).headings
@@ -246,7 +252,8 @@ class _Reader:
             self.root = ()
             rank, hashes = 0, event.hashes
         else:
-            rank, hashes, title = event.rank, event.hashes, _clean(self.text[event.text_start : event.end])
+            rank, hashes = event.rank, event.hashes
+            title = _LINE_END.sub(" ", _clean(self.text[event.text_start : event.end]))
         keep = len(open_)
         if rank is not None:
             keep = next((at for at, each in enumerate(open_) if each.rank is not None and each.rank >= rank), keep)
@@ -290,6 +297,11 @@ class _Reader:
             title, behind = match[1], line.label_end + match.end()
         elif not title and line.kind != "range" and _is_title(rest, line, self.lines):
             title, behind = _clean(rest.strip(" \t\u3000*_.:：—–-")), line.end
+        elif not title and line.kind != "range" and not rest.strip(" \t*_.:"):
+            below = _TITLE_BELOW.match(self.lines, line.end, end)
+            if below is not None:
+                title = below["title"].strip()
+                self.heads.append((line.end + 1, below.end("title")))
         if line.hashes or not self.lines[behind : line.end].strip(" \t\u3000*_.:："):
             self.heads.append((line.start, line.end))
         is_range = line.kind == "range"

@@ -7,6 +7,7 @@ this Act") announces nothing.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from chunkers.structure.numerals import NUMBER, number_of
@@ -14,6 +15,9 @@ from chunkers.structure.numerals import NUMBER, number_of
 Kind = Literal["division", "article", "section", "paragraph-sign", "bare-sign", "range", "supplement", "caption"]
 
 _MOST_TITLE = 100
+_MOST_LISTED = 30
+"""Words between two entries of a table of contents."""
+_TITLE_BELOW = re.compile(r"[ \t]*\n(?:[ \t]*\n)?[ \t]*(?P<title>[^\s#|>*-][^\n]{0,98}[^\s.;,:。；，])[ \t]*\s*\Z")
 _LEAST_BARE = 3
 
 # What may stand before a mark in Markdown, and that it is a heading or bold.
@@ -24,10 +28,12 @@ _BRACKET = r"[（(【〔［\[「『]"
 _END = rf"(?=[ \t]*(?:\n|\Z)|[ \t\u3000]|{_BRACKET}|\*\*|__)"
 _ROMAN = r"[IVXLCivxlc]{1,8}"
 _INSERTED_LATIN = r"(?:[ \t]?(?:bis|ter|quater|quinquies)\b|[A-Za-z]{0,2})"
-_CODE = rf"(?:\d{{1,5}}{_INSERTED_LATIN}(?:[-–.]\d{{1,4}}[A-Za-z]?)*(?:er|º|°|ª)?|{_ROMAN})"
+_CODE = (
+    rf"(?:(?:[LRDA]\.?[ \t]?)?\d{{1,5}}{_INSERTED_LATIN}(?:[-–.]\d{{1,4}}[A-Za-z]?)*(?:er|º|°|ª)?|{_ROMAN}(?:er|re)?)"
+)
 # Behind a number in letters: the line ends, or a stop or dash, or a title in capitals. What is small is running text.
 _TITLED = (
-    r"(?=[ \t]*(?:\n|\Z)|[.:)](?=[ \t\n]|\Z)"
+    r"(?=[ \t]*(?:\n|\Z)|[.:)](?=[ \t\n]|\Z)|\.[-–—](?=[ \t])|[ \t]:[ \t]"
     r"|[ \t]*[—–][ \t]*|[ \t]-[ \t]|[ \t]+(?:\*\*|[(\[“\"'‘]?[A-ZÀ-ÖØ-ÞА-Я0-9])|\*\*|__)"
 )
 _ORDINAL = (
@@ -48,7 +54,7 @@ _MARK = re.compile(
         |제(?P<ko>{_KOREAN})조(?P<koi>(?:의\d+)?)(?=[ \t]*(?:\n|\Z)|[ \t]|[(（])
         |第[ \u3000]?{NUMBER}[ \u3000]?(?P<div>[編编篇部章節节款目])(?:[之の]{NUMBER})?(?P<glued>(?=[^ \t\u3000\n]))?
         |제\d{{1,4}}(?P<kodiv>[편장절관])(?=[ \t\n]|\Z)
-        |(?P<supplement>附[ \t\u3000]*[則则])(?=[ \t\u3000]*(?:\n|\Z|[（(]))
+        |(?P<supplement>附[ \t\u3000]*[則则]|부[ \t]?칙)(?=[ \t\u3000]*(?:\n|\Z|[（(<〈]))
         |(?P<article>{_ARTICLES})[ \t\xa0]+(?P<artno>{_CODE}){_TITLED}
         |(?P<section>SECTION|Section|SEC\.|Sec\.)[ \t\xa0]+(?P<secno>{_CODE}){_TITLED}
         |(?P<sign>§{{1,2}})[ \t\xa0]*(?P<signno>\d{{1,5}}[a-z]{{0,2}}(?:[-–.]\d{{1,4}})*)
@@ -60,6 +66,15 @@ _MARK = re.compile(
 )
 _REFERS = re.compile(r"[的之規规中及和或、，,。所應应第]")
 """What follows a division's number in running text ("第一章的规定")."""
+
+_SIGN_TITLE = re.compile(r"(?!(?:Abs|Absatz|Satz|Nr|Nummer|Abschnitt|Buchst)\b)[A-ZÄÖÜ][^.;]{1,60}\Z")
+_BEGINS = re.compile(r"[ \t]*[A-ZÄÖÜ0-9(]")
+"""A title behind a § and the beginning of a sentence below it; a reference goes on in small letters."""
+_CONTENTS = re.compile(
+    r"(?mi)^[ \t\u3000#*_]*(?:目[ \t\u3000]*[录錄次]|목[ \t]*차|차[ \t]*례|(?:table of )?contents"
+    r"|arrangement of (?:sections|clauses)|inhalt(?:sverzeichnis|sübersicht)?|sommaire|table des matières|índice"
+    r"|indice|оглавление|содержание)[ \t\u3000*_:：]*$"
+)
 
 RANKS: dict[str, int] = {
     "編": 1, "编": 1, "篇": 1, "部": 1, "편": 1, "章": 5, "장": 5, "節": 7, "节": 7, "절": 7, "款": 8, "관": 8, "目": 9,
@@ -95,7 +110,36 @@ def marked_lines(text: str) -> list[Line]:
         line = _judge(text, match)
         if line is not None:
             found.append(line)
-    return _counted(found)
+    return _without_contents(text, _counted(found))
+
+
+def _without_contents(text: str, lines: list[Line]) -> list[Line]:
+    """`lines` without those of a table of contents: from its title to where the first of them stands again."""
+    title = _CONTENTS.search(text)
+    if title is None:
+        return lines
+    first = next((at for at, line in enumerate(lines) if line.start >= title.end()), None)
+    if first is None or text[title.end() : lines[first].start].strip():
+        return lines
+    labels = [text[line.text_start : line.label_end] for line in lines]
+    again = next((at for at in range(first + 1, len(lines)) if labels[at] == labels[first]), None)
+    if again is None or any(
+        len(text[one.end : other.start].split()) > _MOST_LISTED for one, other in pairwise(lines[first : again + 1])
+    ):
+        return lines
+    return [*lines[:first], *lines[again:]]
+
+
+def with_titles_below(text: str, lines: list[Line]) -> list[Line]:
+    """`lines` whose divisions take in the title that stands below them, right above the next line of `lines`."""
+    found = []
+    for line, below in zip(lines, [*lines[1:], None], strict=False):
+        if line.kind == "division" and below is not None and not text[line.label_end : line.end].strip(" \t\u3000*_.:"):
+            match = _TITLE_BELOW.match(text, line.end, below.start)
+            if match is not None:
+                line = line._replace(end=match.end("title"))
+        found.append(line)
+    return found
 
 
 def _counted(lines: list[Line]) -> list[Line]:
@@ -159,7 +203,7 @@ def _judge(text: str, match: re.Match[str]) -> Line | None:
 
 def _plain(code: str) -> str:
     """A number in letters or digits as one in digits."""
-    code = re.sub(r"(?:er|º|°|ª)$", "", code)
+    code = re.sub(r"(?:er|re|º|°|ª)$", "", re.sub(r"^([LRDA])\.?[ \t]?(?=\d)", r"\1", code))
     value = number_of(code) if not code.isdecimal() and code.isalpha() else None
     return str(value) if value is not None else code
 
@@ -187,7 +231,10 @@ def _is_sign(text: str, match: re.Match[str], hashes: int, end: int) -> bool:
         return False
     below = text.find("\n", end + 1)
     stands_alone = not text[end + 1 : len(text) if below < 0 else below].strip()
-    return len(rest) <= _MOST_TITLE and not rest.endswith((".", ";", ",", ":")) and (stands_alone or not rest)
+    if len(rest) > _MOST_TITLE or rest.endswith((".", ";", ",", ":")):
+        return False
+    is_title = _SIGN_TITLE.match(rest) is not None and _BEGINS.match(text, end + 1) is not None
+    return stands_alone or not rest or is_title
 
 
 def _is_apart(text: str, start: int) -> bool:

@@ -62,6 +62,8 @@ class Promise:
     """Heading levels that open a section; None: the strategy knows no sections."""
     headings_stay: bool = True
     has_own_sections: bool = False
+    has_template: bool = False
+    """Whether each chunk has a context of its own: half of the limit is all that its text can count on."""
     is_mdx: bool = False
     is_atom: Callable[[str], bool] | None = None
     """Whether a text is one atom; None: the atom is a grapheme, at most 64 code points of it."""
@@ -299,5 +301,6 @@ def orphans(document: str, split: Split, promise: Promise, outline: tuple[Headin
                 continue
             # White space before it goes with it where nothing is stripped.
             start = span.start if not document[span.start : heading.start].strip() else heading.start
-            if span.start <= heading.start and not exceeds(promise, span.context + document[start:body_end]):
+            together = document[start:body_end] if promise.has_template else span.context + document[start:body_end]
+            if span.start <= heading.start and not exceeds(promise, together, share=2 if promise.has_template else 1):
                 yield f"orphan heading: chunk {number} ends with {heading.title[:40]!r}, its body is in the next"

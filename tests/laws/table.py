@@ -118,6 +118,7 @@ class Listed:
             section_levels=levels,
             headings_stay=worker.headings_stay(options),
             has_own_sections=worker.has_own_sections,
+            has_template="context" in options,
             is_mdx=path is not None and path.endswith(".mdx"),
         )
 

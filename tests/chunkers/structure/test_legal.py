@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chunkers.structure.legal import Article, is_law, read_law
+from chunkers.structure.legal import Article, Part, is_law, read_law
 from chunkers.structure.legal_pieces import pieces_of
 from chunkers.structure.numerals import number_of
 
@@ -160,3 +160,49 @@ def test_evidence_is_three_articles_in_a_row(text: str, certain: bool) -> None:
 )
 def test_numerals(text: str, value: int | None) -> None:
     assert number_of(text) == value
+
+
+def paths_of(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [(each.number, each.title, each.path) for each in read_law(text).articles]
+
+
+@pytest.mark.parametrize("contents", ["目　次", "目录", "## 目錄", "目次"])
+def test_a_table_of_contents_opens_no_divisions(contents: str) -> None:
+    text = f"某法\n\n{contents}\n　第一章　總則\n　第二章　雜則\n　附則\n\n第一章　總則\n第一條 甲。\n第二章　雜則\n第二條 乙。\n附則\n第一條 丙。\n"
+    assert paths_of(text) == [
+        ("1", "", ("本則", "第一章　總則")),
+        ("2", "", ("本則", "第二章　雜則")),
+        ("1", "", ("附則",)),
+    ]
+    assert [unit.path for unit in read_law(text).units if isinstance(unit, Part)] == [()]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "PART I\nPRELIMINARY\n\n1. Short title\nThe Act.\n\nPART II\n\nDUTIES\n\n2. Duty\nA person shall.\n",
+            [("1", "Short title", ("PART I PRELIMINARY",)), ("2", "Duty", ("PART II DUTIES",))],
+        ),
+        (
+            "CHAPTER I\nGeneral\n\nArticle 1\nMatter\n\n1. Rules.\n\nArticle 2\nIt is so\nand so.\n",
+            [("1", "Matter", ("CHAPTER I General",)), ("2", "", ("CHAPTER I General",))],
+        ),
+        (
+            "TITRE Ier\nOBJET\n\nArticle 1er\nLe code.\n\nArticle L. 111-1\nUn.\n\nArticle R111-2-1\nDeux.\n\nArticle 3.- Trois.\n",
+            [(number, "", ("TITRE Ier OBJET",)) for number in ("1", "L111-1", "R111-2-1", "3")],
+        ),
+        (
+            "제1장 총칙\n제1조(목적) 이 법.\n부칙 <제1호>\n제1조(시행일) 이날.\n",
+            [("1", "(목적)", ("본칙", "제1장 총칙")), ("1", "(시행일)", ("부칙 <제1호>",))],
+        ),
+        (
+            "§ 1 Zweck\n(1) Tests.\n\n§ 2 Begriffe\nIm Sinne des Gesetzes.\n\n§ 3 Absatz 2 gilt\nauch hier.\n",
+            [("1", "Zweck", ()), ("2", "", ())],
+        ),
+    ],
+)
+def test_titles_below_their_labels_and_numbers_of_codes(
+    text: str, found: list[tuple[str, str, tuple[str, ...]]]
+) -> None:
+    assert paths_of(text) == found
