@@ -18,9 +18,10 @@ from chunkers.text.graphemes import floor_edge, is_edge, trimmed_end
 from chunkers.text.lines import NON_SPACE, skip_space, trim_space
 from chunkers.text.sentences import LATIN_STOP, OTHER_STOP, first_easy_start
 
-# A blank line that is not empty, or one that may be: its end is not in sight. (str.find takes five times as long to
-# look for the two characters.)
-_SPACED_BLANK = re.compile(r"\n[ \t]++(?:\n|\Z)")
+# A line that ends in white space, as a blank one does that is not empty. (str.find takes longer to look for the two
+# characters, and a pattern that starts with the set ten times as long.)
+_TRAILING = re.compile(r"\n(?<=[ \t]\n)")
+_BLANK = re.compile(r"\n[ \t]++(?:\n|\Z)")
 _BLANK = re.compile(r"\n[ \t]*+\n")
 _SLACK = 64
 _WORD_START = re.compile(r"(?<=\s)[!-~]")
@@ -49,7 +50,7 @@ class Packing:
         if end - begin > most or (begin and not "!" <= text[begin] <= "~"):
             if not suffices(end, most, self.overlap.most if self.overlap is not None else 0):
                 return self._pack(text)  # which counts
-            return _PlainPacker(text, self, most).run_plain()
+            return _PlainPacker(text, self, most).run_plain(begin)
         return [_new(Span, (begin, end, "document-end", (), "", None, 0, NOTHING, None))], []
 
     def _pack(self, text: str) -> tuple[list[Span], list[Drop]]:
@@ -76,83 +77,90 @@ class _PlainPacker(Packer):
         self.ascii = text.isascii()
         self.levels: list[BoundLevel] = []
 
-    def run_plain(self) -> tuple[list[Span], list[Drop]]:
-        """`run`, for a whole text."""
+    def run_plain(self, begin: int) -> tuple[list[Span], list[Drop]]:
+        """`run`, for a whole text in which `begin` is the first character that is no white space."""
         text, end, spans, most, back = self.text, self.end, self.spans, self.most, self.back
-        find, rfind, append = text.find, text.rfind, spans.append
-        spaced, non_space = _SPACED_BLANK.search, NON_SPACE.search
+        find, rfind, append, trails = text.find, text.rfind, spans.append, _TRAILING.search
         in_lines, prose = self.in_lines, self.prose
-        begin = position = self.inner_start(0, 0)
-        first = ended = position  # of the chunk before
+        last, room = end - most, most - back
+        if begin and not "!" <= text[begin] <= "~":
+            begin = self.inner_start(0, 0)
+        position = first = ended = begin  # `first` to `ended`: the chunk before
         before = self.rung  # of the ladder, which made the cut before
-        last = end - most
-        while True:
+        while begin < last:
             # The next chunk runs from `begin`, repeats the text before `position`, and is new from there.
-            is_last = position >= last
-            if is_last and begin >= last:
-                self._add(begin, position, end, "document-end")
-                return spans, self.drops
-            high = begin + most
-            reach = skip_space(text, high, end) if text[high].isspace() else high
+            high = reach = begin + most
+            if text[high].isspace():
+                reach = skip_space(text, high, end)
             stop = -1
-            if in_lines and high > position:
-                stop, size, rung = rfind("\n\n", position + 1, reach + 2), 2, 0
-                if (stop < 0 or find("\n", stop + 2, reach + 1) >= 0) and spaced(
-                    text, stop if stop > 0 else position, reach + 1
-                ):
+            if in_lines:  # text[reach] is no space: blank lines that start before it end there
+                stop = rfind("\n\n", position + 1, reach)
+                behind, rung = stop + 2, 0
+                if (stop < 0 or find("\n", behind, reach) > 0) and trails(text, stop if stop > 0 else position, reach):
                     # a blank line of spaces may be nearer
-                    stop, size = self._last_blank(stop if stop > 0 else position + 1, reach)
+                    stop, behind = self._last_blank(stop if stop > 0 else position + 1, reach)
                 if stop < 0:
-                    stop, size, rung = rfind("\n", position + 1, reach + 1), 1, 1
-                    if before <= 1 and begin < position and self._wants_room(before, position, stop, reach, is_last):
-                        begin = self._shorter_overlap(begin, position, reach, is_last)
-                        continue
+                    stop = rfind("\n", position + 1, reach)
+                    behind, rung = stop + 1, 1
+                    if begin < position < high and (not before or (before == 1 and stop < 0)):
+                        is_last = position >= last
+                        if self._wants_room(before, position, stop, reach, is_last):
+                            begin = self._shorter_overlap(begin, position, reach, is_last)
+                            continue
                 if stop > 0 and text[stop - 1].isspace():
-                    start, stop = stop + size, trim_space(text, position, stop)
-                    size = start - stop
+                    stop = trim_space(text, position, stop)
                     stop = stop if is_edge(text, stop, begin) else -1
             if stop > 0:
                 repeated = ended - begin if begin < position else 0
                 append(_new(Span, (begin, stop, _BY_LINES[rung], (), "", None, repeated, NOTHING, None)))
-                first, ended, position, before = begin, stop, stop + size, rung
-                if text[position].isspace():
-                    position = non_space(text, position).start()  # type: ignore[union-attr]
+                first = begin
+                ended = stop
+                before = rung
+                position = behind
+                if text[behind].isspace():
+                    lead = text[behind : behind + _SLACK]
+                    position += len(lead) - len(lead.lstrip())
                     if not "!" <= text[position] <= "~":
-                        position = self.inner_start(stop + size, stop)
+                        position = self.inner_start(behind, stop)
             else:
                 self.rung = before
-                if is_last:
+                if position >= last:
                     position = self.last_chunk(begin, position, "")
                 else:
                     position = self._next_plain(begin, position, high, reach) or self.next(position)
+                if position >= end:
+                    return spans, self.drops
                 first, ended = spans[-1][:2] if spans else (position, position)
                 before = self.rung
-            if position >= end:
-                return spans, self.drops
-            if not back:
-                begin = position
-            elif prose:
-                # `_prose_start`, where the overlap has its full size
-                floor = ended - back
-                if first < floor >= position - most and floor > 1:
-                    start = line = find("\n", floor - 2, ended) + 1
-                    if line:
-                        start = line + 1 if text[line] == "\n" else find("\n\n", line, ended) + 2
-                    if start > 1 and "!" <= text[start] <= "~":
-                        begin = start
-                    else:
-                        begin = self._paragraph_start(position, floor, ended, line, start if start > 1 else 0)
-                else:
-                    begin = self._prose_start(position, first, ended)
+            if not prose:
+                begin = self.overlap_start(position) if back else position
+                continue
+            # `_prose_start`, where the overlap has its full size
+            floor = ended - back
+            if not (first < floor > 1 and position - ended <= room):
+                begin = self._prose_start(position, first, ended)
+                continue
+            line = find("\n", floor - 2, ended) + 1
+            start = 1
+            if line:
+                start = line + 1 if text[line] == "\n" else find("\n\n", line, ended) + 2
+            if start > 1:
+                if text[start].isspace():
+                    lead = text[start : start + _SLACK]
+                    start += len(lead) - len(lead.lstrip())
+                if "!" <= text[start] <= "~":
+                    begin = start
+                    continue
             else:
-                begin = self.overlap_start(position)
+                start = 0
+            begin = self._paragraph_start(position, floor, ended, line, start)
+        self._add(begin, position, end, "document-end")
+        return spans, self.drops
 
     def _last_blank(self, low: int, reach: int) -> tuple[int, int]:
-        """The last blank line that ends in `low <= end <= reach`, and its size; (-1, 2) if there is none."""
-        found = [each.span() for each in _BLANK.finditer(self.text, low, reach + _SLACK)]
-        while found and found[-1][0] > reach:
-            found.pop()
-        return (found[-1][0], found[-1][1] - found[-1][0]) if found else (-1, 2)
+        """The last blank line in `text[low:reach]` and where it ends; (-1, 1) if there is none."""
+        found = [each.span() for each in _BLANK.finditer(self.text, low, reach)]
+        return found[-1] if found else (-1, 1)
 
     def _wants_room(self, before: int, position: int, stop: int, reach: int, is_last: bool) -> bool:
         """Whether the overlap has to be shorter where no blank line is in reach, and the last line end is `stop`.
