@@ -6,9 +6,23 @@ import argparse
 from collections.abc import Sequence
 from importlib import metadata
 
-from pipelines.cli import changes, files, gc, plan, preview, resume, run, show, strategies, validate, verify, watch
+from pipelines.cli import (
+    changes,
+    files,
+    gc,
+    plan,
+    preview,
+    resume,
+    rollback,
+    run,
+    show,
+    strategies,
+    validate,
+    verify,
+    watch,
+)
 
-COMMANDS = (validate, strategies, preview, plan, run, watch, show, files, changes, verify, resume, gc)
+COMMANDS = (validate, strategies, preview, plan, run, watch, show, files, changes, verify, resume, gc, rollback)
 
 EXIT_CODES = """\
 exit codes:

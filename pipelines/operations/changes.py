@@ -64,9 +64,9 @@ def changes_since(target: str, since: int) -> ChangesSince:
     store = open_table(target)
     new = load_snapshot(store)
     old = load_snapshot(store, since)
-    same = _state_files(old) & _state_files(new)  # a shard that no run touched since names the same file of states
-    touched = tuple(shard for shard in new.shards if shard.documents.path not in same)
-    before = tuple(shard for shard in old.shards if shard.documents.path not in same)
+    same = _state_files(old) & _state_files(new)  # a shard that no run touched since has the same states
+    touched = tuple(shard for shard in new.shards if shard.documents.sha256 not in same)
+    before = tuple(shard for shard in old.shards if shard.documents.sha256 not in same)
     assert new.version is not None
     return ChangesSince(
         since=since,
@@ -78,7 +78,7 @@ def changes_since(target: str, since: int) -> ChangesSince:
 
 
 def _state_files(table: Snapshot) -> set[str]:
-    return {shard.documents.path for shard in table.shards}
+    return {shard.documents.sha256 for shard in table.shards}
 
 
 def _states(store: Store, owners: tuple[Shard, ...]) -> pa.Table:

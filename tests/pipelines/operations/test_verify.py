@@ -21,11 +21,10 @@ from pipelines.config.model import Output
 from pipelines.errors import TableStateError
 from pipelines.operations.run import run
 from pipelines.operations.verify import Verification, verify
-from pipelines.operations.verifying import deltas
 from pipelines.operations.verifying.files import first_disorder
 from pipelines.records import RunOptions
 from pipelines.storage.store import open_store
-from pipelines.table import layout, log, shards
+from pipelines.table import differing, layout, log, shards
 from pipelines.table.records import FileEntry, Snapshot
 from pipelines.table.snapshot import dumps
 from tests.pipelines.container_worlds import ContainerWorld
@@ -238,7 +237,7 @@ def test_changes_that_are_not_the_difference(corpus: Corpus, edit: Callable[[Row
 
 
 def test_the_difference_is_compared_in_passes(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deltas, "CHUNKS_AT_ONCE", 5)
+    monkeypatch.setattr(differing, "CHUNKS_AT_ONCE", 5)
     assert check(corpus).total == 0
     rewrite(corpus, "changes", lambda rows: rows[1:])
     assert any("its changes do not say that" in line for line in said(corpus))
