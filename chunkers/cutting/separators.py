@@ -102,6 +102,11 @@ class Positions:
         made._ends = made._starts = list(offsets)
         return made
 
+    @property
+    def offsets(self) -> Sequence[int]:
+        """Where the pieces before the boundaries end."""
+        return self._ends
+
     def last(self, low: int, high: int) -> Gap | None:
         at = bisect_right(self._ends, high) - 1
         return Gap(self._ends[at], self._starts[at]) if at >= 0 and self._ends[at] > low else None

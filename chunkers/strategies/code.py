@@ -101,23 +101,23 @@ class Code:
 
     def _by_source(self, text: str, source: Source) -> list[Span]:
         bounds, trim, overlap = self._plan
-        levels: list[tuple[Positions, list[int]]] = []
+        levels: list[Positions] = []
         starts: list[int] = []
         for definitions, statements in source.levels:
             starts += definitions
             if definitions:
-                levels.append((Positions.at("definition", definitions), definitions))
+                levels.append(Positions.at("definition", definitions))
             if statements:
-                levels.append((Positions.at("statement", statements), statements))
+                levels.append(Positions.at("statement", statements))
         starts.sort()
 
         def floor(position: int) -> int:
             at = bisect_right(starts, skip_space(text, position, len(text))) - 1
             return starts[at] if at >= 0 else 0
 
-        ladder = (*(level for level, _ in levels), *_TAIL)
+        ladder = (*levels, *_TAIL)
         packer = Packer(text, len(text), ladder, Limit(text, bounds), trim, overlap, None, floor, None)
-        spans = pack_along(packer, levels, starts)
+        spans = pack_along(packer, levels, starts, by_lines=True)
         leads = [each.lead for each in source.definitions]
         titled = []
         before = 0

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
+from chunkers.cutting.boundary_packing import pack_along
 from chunkers.cutting.levels import Grapheme, SeparatorPosition
 from chunkers.cutting.limits import Bounds, Limit
-from chunkers.cutting.packing import Trim, pack
+from chunkers.cutting.packing import Packer, Trim
+from chunkers.cutting.separators import Positions
 from chunkers.records import NOTHING, Drop, Span, Split
 from chunkers.strategies.base import with_start_index
 from chunkers.strategies.contexts import StructuredSizes
@@ -52,17 +54,20 @@ class LatexStrategy:
         document = read_latex(text)
         limit = Limit(text, bounds)
         layout = LatexLayout(text, document, limit)
-        spans, _ = pack(
+        ladder = layout.ladder()
+        packer = Packer(
             text,
-            0,
             document.end,
-            layout.ladder(),
+            ladder,
             limit,
-            trim=trim,
-            overlap=self.options.overlap_of(layout.atoms(), (Grapheme(),)),
-            overlap_floor=layout.section_start,
-            avoid=layout.should_not_end if document.sections else None,
+            trim,
+            self.options.overlap_of(layout.atoms(), (Grapheme(),)),
+            None,
+            layout.section_start,
+            layout.should_not_end if document.sections else None,
         )
+        levels = [level for level in ladder if isinstance(level, Positions)]
+        spans = pack_along(packer, levels, layout.starts, by_lines=False)
         if document.sections:
             paths = layout.paths()
             spans = [self._titled(span, layout, paths) for span in spans]

@@ -91,7 +91,7 @@ def test_chunks_along_known_boundaries_are_those_of_the_packer(
     text = TEXT.replace("Second", "Zweite") * 20
     made = strategy.split(text)
 
-    def general(packer: Packer, levels: object, floors: object) -> object:
+    def general(packer: Packer, levels: object, floors: object, *, by_lines: bool) -> object:
         return packer.run(0)[0]
 
     monkeypatch.setattr(code, "pack_along", general)

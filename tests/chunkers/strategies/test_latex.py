@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chunkers import build, chunk
+from chunkers.cutting.packing import Packer
+from chunkers.strategies import latex
 from chunkers.structure.latex import read_latex
 from chunkers.text.lines import skip_space
 from tests.laws.subjects import CORPUS, documents
@@ -97,3 +99,33 @@ def test_no_heading_of_the_corpus_is_left_by_its_body(size: int) -> None:
             if has_body and end in ends and body + word - section.start <= size:
                 wrong.append((name, section.title))
     assert wrong == []
+
+
+@pytest.mark.parametrize("options", [{"overlap": 0}, {"overlap": 20}, {"max_size": 60, "overlap": 15}])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_chunks_along_the_marks_are_those_of_the_packer(
+    options: dict[str, int], line_end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = r"""\section{One}
+Text of it, and more. Two sentences of it.
+
+  \begin{itemize}
+  \item Erste Sache
+  \item $a +
+b$ Zweite Sache é
+  \end{itemize}
+\subsection{Two} \label{two}
+
+中文。 \begin{equation}
+x
+\end{equation}
+"""
+    strategy = build("latex", **{"max_size": 120, **options})
+    text = (text * 6).replace("\n", line_end)
+    made = strategy.split(text)
+
+    def general(packer: Packer, levels: object, floors: object, *, by_lines: bool) -> object:
+        return packer.run(0)[0]
+
+    monkeypatch.setattr(latex, "pack_along", general)
+    assert strategy.split(text) == made
