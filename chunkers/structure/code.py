@@ -7,6 +7,7 @@ a chunk are looked into: nothing else is ever cut inside.
 from __future__ import annotations
 
 import importlib
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -64,11 +65,16 @@ class Source(NamedTuple):
         return self.definitions[at].path if at >= 0 else ()
 
 
+_LONE_RETURN = re.compile(r"\r(?!\n)")
+
+
 def read_code(text: str, language: str, most: int) -> Source:
     """`text` in the language of a grammar; nodes of at most `most` characters are not looked into.
 
     Raises MissingEngine if the grammar is not installed.
     """
+    if "\r" in text:
+        text = _LONE_RETURN.sub("\n", text)  # grammars take one for a space, so that a comment would never end
     data = text.encode("utf-8", "surrogatepass")
     root = _parse(language_of_grammar(language), data)
     if root is None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from chunkers.structure.legal_lines import RANKS, Line, marked_lines, with_titles_below
+from chunkers.structure.legal_lines import RANKS, Line, is_contents, marked_lines, with_titles_below
 from chunkers.structure.markdown import Heading, Reading
 from chunkers.structure.numerals import NUMBER, number_of
 
@@ -191,9 +191,12 @@ class _Reader:
         self.root: tuple[str, ...] = (_MAIN_PARTS[supplement[-1]],) if supplement else ()
 
     def read(self) -> Legal:
-        headings = Reading(self.text).headings
+        headings = [each for each in Reading(self.text).headings if not is_contents(each.title)]
         taken = {mark.start for mark in self.marks if mark.kind != "caption"}
-        events: list[Line | Heading] = [*self.marks, *(each for each in headings if each.start not in taken)]
+        events: list[Line | Heading] = [
+            *self.marks,
+            *(each for each in headings if each.start not in taken and not is_contents(each.title)),
+        ]
         events.sort(key=lambda event: event.start)
         events = [self.outer(*pair) for pair in zip(events, [*events[1:], None], strict=False)]
         chain: _Unit | None = None  # the unit whose heads are being read, nothing below them yet

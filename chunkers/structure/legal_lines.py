@@ -113,6 +113,11 @@ def marked_lines(text: str) -> list[Line]:
     return _without_contents(text, _counted(found))
 
 
+def is_contents(title: str) -> bool:
+    """Whether this is the title of a table of contents."""
+    return _CONTENTS.fullmatch(title) is not None
+
+
 def _without_contents(text: str, lines: list[Line]) -> list[Line]:
     """`lines` without those of a table of contents: from its title to where the first of them stands again."""
     title = _CONTENTS.search(text)

@@ -74,3 +74,9 @@ def test_what_is_no_code_is_not_trusted() -> None:
 
 def test_a_parser_that_loses_itself_is_stopped() -> None:
     assert not read_code("<!-- " * 20_000, "python", 4000).is_trusted
+
+
+def test_lines_that_end_with_a_carriage_return_alone_are_lines() -> None:
+    text = "// one\nfunc a() {\n\tx()\n}\n\n// two\nfunc b() {\n\ty()\n}\n"
+    assert read_code(text.replace("\n", "\r"), "go", 10) == read_code(text, "go", 10)
+    assert read_code(text, "go", 10).definitions
