@@ -22,7 +22,7 @@ from pipelines.errors import TableStateError
 from pipelines.storage.store import Store
 from pipelines.table.layout import LOG, check_name, delta_path, version_file, version_of
 from pipelines.table.records import FileEntry, Snapshot
-from pipelines.table.schemas import FORMAT, chunks_schema, delta_schema
+from pipelines.table.schemas import FORMAT, check_format, chunks_schema, delta_schema
 
 RETENTION_DAYS = 30
 """How long files that no commit names any more are kept for readers of older commits."""
@@ -284,8 +284,7 @@ def _head(
     mark = _info(actions)["rechunk"]
     if not isinstance(mark, Mapping):
         raise TableStateError(f"{where}: version {number} is incomplete")
-    if mark.get("format") != FORMAT:
-        raise TableStateError(f"{where}: the table has format {mark.get('format')}; this rechunk reads format {FORMAT}")
+    check_format(mark.get("format"), where)
     try:
         metadata = next(action["metaData"] for action in actions if "metaData" in action)
         version = _version(number, _info(actions))

@@ -11,10 +11,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from pipelines.errors import TableStateError
 from pipelines.table.layout import Kind
 
-FORMAT = 0
-"""Version of the table's format. A table of another format is refused."""
+FORMAT = 1
+"""Version of the table's format: what every commit is written in."""
+
+READABLE = (0, 1)
+"""Formats that are read. Format 0 was the same layout before it was promised; the next commit makes such a table 1."""
 
 PAYLOAD_TYPES: Mapping[str, pa.DataType] = {
     "string": pa.string(),
@@ -143,6 +147,18 @@ _FIXED: Mapping[Kind, pa.Schema] = {
     "failures": FAILURES,
     "renames": RENAMES,
 }
+
+
+def check_format(found: object, where: str) -> None:
+    """TableStateError for a format that cannot be read; `where` names what says so."""
+    if found in READABLE and type(found) is int:
+        return
+    newer = isinstance(found, int) and found > FORMAT
+    what = "which a newer rechunk wrote; use that one" if newer else "which no rechunk has written"
+    raise TableStateError(
+        f"{where}: the table has format {found}, {what}. This rechunk reads formats "
+        f"{' and '.join(map(str, READABLE))}; nothing was changed"
+    )
 
 
 def schema_of(kind: Kind, payload: Mapping[str, str] | None = None) -> pa.Schema:

@@ -14,7 +14,7 @@ from pipelines.table import log
 from pipelines.table.layout import commit_file
 from pipelines.table.log import Head
 from pipelines.table.records import FileEntry, Shard, Snapshot, SourceCount
-from pipelines.table.schemas import FORMAT
+from pipelines.table.schemas import FORMAT, check_format
 
 __all__ = ["FileEntry", "Shard", "Snapshot", "SourceCount", "dumps", "load", "load_head", "loads"]
 
@@ -66,9 +66,7 @@ def loads(data: bytes, address: str) -> Snapshot:
     """The snapshot in a `commit.json`; `address` is for the errors."""
     try:
         record = json.loads(data)
-        found = record.pop("format")
-        if found != FORMAT:
-            raise TableStateError(f"{address}: the table has format {found}; this rechunk reads format {FORMAT}")
+        check_format(record.pop("format"), address)
         return _snapshot(record)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise TableStateError(f"{address}: not a readable commit record: {error}") from error

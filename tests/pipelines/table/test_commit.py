@@ -201,9 +201,9 @@ def test_a_table_that_was_never_ours_is_refused(store: Store) -> None:
 def test_a_table_of_another_format_is_refused(store: Store) -> None:
     run(store, OLD)
     actions = log.read_version(store, 0)
-    actions[0]["commitInfo"]["rechunk"]["format"] = 1
+    actions[0]["commitInfo"]["rechunk"]["format"] = 2
     log.create_version(store, 1, actions)
-    with pytest.raises(TableStateError, match="the table has format 1; this rechunk reads format 0"):
+    with pytest.raises(TableStateError, match="the table has format 2, which a newer rechunk wrote"):
         log.head(store)
 
 

@@ -34,7 +34,7 @@ def test_rows_are_sorted_and_come_back_whole() -> None:
 
 def test_the_footer_holds_the_format_version_only() -> None:
     metadata = pq.ParquetFile(pa.BufferReader(shards.encode(chunk_rows(CORPUS), "chunks").data)).metadata
-    assert metadata.metadata == {b"rechunk.format": b"0"}
+    assert metadata.metadata == {b"rechunk.format": b"1"}
     assert [column.column_index for column in metadata.row_group(0).sorting_columns] == [1, 2]
 
 
