@@ -195,7 +195,7 @@ class _Reader:
         taken = {mark.start for mark in self.marks if mark.kind != "caption"}
         events: list[Line | Heading] = [
             *self.marks,
-            *(each for each in headings if each.start not in taken and not is_contents(each.title)),
+            *(each for each in headings if each.start not in taken),
         ]
         events.sort(key=lambda event: event.start)
         events = [self.outer(*pair) for pair in zip(events, [*events[1:], None], strict=False)]
