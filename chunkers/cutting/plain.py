@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 from chunkers.budget import suffices
 from chunkers.cutting.levels import TEXT_ATOMS, BlankLine, BoundLevel, Ladder, Line
@@ -29,7 +30,7 @@ _BY_LINES: tuple[Cut, ...] = ("blank-line", "line")  # the first two rungs of a 
 _new = tuple.__new__  # a third of the time of Span(…)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Packing:
     """How whole texts are packed: everything that does not depend on the text."""
 
@@ -40,17 +41,17 @@ class Packing:
 
     def pack(self, text: str) -> tuple[list[Span], list[Drop]]:
         """`packing.pack` over a whole text."""
-        if not self.is_plain:
+        most, back, _, _ = self._plain
+        if not most:
             return self._pack(text)
-        most = self.bounds[0][1]
         begin = 0 if "!" <= text[:1] <= "~" else skip_space(text, 0, len(text))
         end = len(text) if "!" <= text[-1:] <= "~" else trimmed_end(text, 0, len(text))
         if begin >= end:
             return [], []
         if end - begin > most or (begin and not "!" <= text[begin] <= "~"):
-            if not suffices(end, most, self.overlap.most if self.overlap is not None else 0):
+            if not suffices(end, most, back):
                 return self._pack(text)  # which counts
-            return _PlainPacker(text, self, most).run_plain(begin)
+            return _PlainPacker(text, end, self, self._plain).run_plain(begin)
         return [_new(Span, (begin, end, "document-end", (), "", None, 0, NOTHING, None))], []
 
     def _pack(self, text: str) -> tuple[list[Span], list[Drop]]:
@@ -63,19 +64,33 @@ class Packing:
         bounds, trim = self.bounds, self.trim
         return len(bounds) == 1 and bounds[0][0].name == "characters" and trim.strip and not trim.keep_indent
 
+    @cached_property
+    def _plain(self) -> tuple[int, int, bool, bool]:
+        """The limit (0 if it is not plain), the overlap, whether cuts go by lines, and whether overlap is prose."""
+        if not self.is_plain:
+            return 0, 0, False, False
+        in_lines = len(self.ladder) > 1 and isinstance(self.ladder[0], BlankLine) and isinstance(self.ladder[1], Line)
+        if self.overlap is None:
+            return self.bounds[0][1], 0, in_lines, False
+        return self.bounds[0][1], self.overlap.most, in_lines, in_lines and self.overlap.atoms == TEXT_ATOMS
+
 
 class _PlainPacker(Packer):
     __slots__ = ("ascii", "back", "in_lines", "levels", "most", "prose")
 
-    def __init__(self, text: str, packing: Packing, most: int) -> None:
-        limit = Limit(text, packing.bounds)
-        super().__init__(text, len(text), packing.ladder, limit, packing.trim, packing.overlap, None, None, None)
-        self.most = most
-        self.back = packing.overlap.most if packing.overlap is not None else 0
-        self.in_lines = _goes_by_lines(packing.ladder) and "\r" not in text
-        self.prose = self.in_lines and packing.overlap is not None and packing.overlap.atoms == TEXT_ATOMS
-        self.ascii = text.isascii()
+    def __init__(self, text: str, end: int, packing: Packing, plain: tuple[int, int, bool, bool]) -> None:
+        # (what `Packer.__init__` does, for a text whose `end` is known: a document may be only a few chunks)
+        self.text, self.end, self.ladder, self.trim = text, end, packing.ladder, packing.trim
+        self.overlap = packing.overlap
+        self.limit = Limit(text, packing.bounds)
+        self.context_at = self.overlap_floor = self.avoid = self.ruler = None
+        self.bound, self.rung = {}, 0
+        self.spans, self.drops = [], []
         self.levels: list[BoundLevel] = []
+        self.most, self.back, in_lines, prose = plain
+        self.in_lines = in_lines and "\r" not in text
+        self.prose = prose and self.in_lines
+        self.ascii = text.isascii()
 
     def run_plain(self, begin: int) -> tuple[list[Span], list[Drop]]:
         """`run`, for a whole text in which `begin` is the first character that is no white space."""
@@ -279,10 +294,6 @@ class _PlainPacker(Packer):
             repeated = self.spans[-1][1] - begin
             self.forget_drops(begin)
         self.spans.append(_new(Span, (begin, end, cut, (), "", None, repeated, NOTHING, None)))
-
-
-def _goes_by_lines(ladder: Ladder) -> bool:
-    return len(ladder) > 1 and isinstance(ladder[0], BlankLine) and isinstance(ladder[1], Line)
 
 
 def _is_easy(character: str) -> bool:
