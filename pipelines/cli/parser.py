@@ -32,7 +32,7 @@ exit codes:
   3    plan --detailed-exitcode: a run would change the table
   4    deletions were withheld, or a source could not be listed whole; the rest was published
   5    nothing published: storage out of reach, or a hard gate failed
-  6    the table is missing, foreign, or another run was first
+  6    the table is missing, damaged, foreign, or another run was first
   70   a bug in rechunk
   130  interrupted
 """
