@@ -64,7 +64,7 @@ def rebuilt(document: str, split: Split) -> list[Leaf]:
     for span in split.spans:
         metadata = span.metadata
         shifts = {metadata["pointer"]: metadata["first_item"]} if "first_item" in metadata else {}
-        here = list(leaves(parsed(span.text(document)), metadata.get("base", ""), shifts))
+        here = list(leaves(parsed(whole(span.text(document))), metadata.get("base", ""), shifts))
         if metadata.get("part", 0) > 0:
             (leaf,) = here
             before = found.pop()
@@ -77,7 +77,7 @@ def rebuilt(document: str, split: Split) -> list[Leaf]:
 def differences(document: str, split: Split, *, converted: bool = False) -> Sequence[str]:
     """What the chunks together say otherwise than the document; [] if they rebuild it."""
     wanted, got = list(leaves(parsed(whole(document.removeprefix("\ufeff"))))), rebuilt(document, split)
-    got = [Leaf(whole(leaf.pointer), said(leaf.value)) for leaf in got]
+    got = [Leaf(leaf.pointer, said(leaf.value)) for leaf in got]
     if converted:
         wanted = [Leaf(at, ("empty", True) if value == ("empty", False) else value) for at, value in wanted]
     return [f"{one} is {other}" for one, other in zip(wanted, got, strict=False) if one != other][:3] + (

@@ -132,7 +132,7 @@ MAKERS: dict[str, Callable[[Random], str]] = {
     "txt": prose,
     "md": mixed(MARKDOWN),
     "page": mixed(MARKDOWN),
-    "mdx": mixed(MARKDOWN, 0.7),
+    "mdx": mixed(MARKDOWN.replace("|<?|<![CDATA[", ""), 0.7),  # which are no MDX, so that no reading is right
     "tex": mixed(LATEX),
     "law": mixed(LEGAL),
     "questions": mixed(QUESTIONS),
