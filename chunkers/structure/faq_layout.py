@@ -99,6 +99,7 @@ class Layout(Walker):
         self.titles: list[str] = []
 
     def read(self) -> None:
+        """Lay the whole document out."""
         self.walk()
         self.elements.end_all(len(self.text))
 
@@ -119,6 +120,7 @@ class Layout(Walker):
         out.size += len(word)
 
     def break_line(self, apart: bool) -> None:
+        """End the line; with `apart`, leave one blank."""
         if self.gap != "\n\n":
             self.gap = "\n\n" if apart else "\n"
 
@@ -128,6 +130,7 @@ class Layout(Walker):
         return self.out.size + (len(self.gap) if self.out.size else 0)
 
     def data(self, start: int, end: int) -> None:
+        """Text of the source that is shown."""
         for part in PARTS.finditer(self.text, start, end):
             said = part[0]
             if said[0] == "&":
@@ -140,6 +143,7 @@ class Layout(Walker):
                 self.gap += said.replace("\r\n", "\n").replace("\r", "\n")
 
     def reference(self, written: str, start: int) -> None:
+        """Add what a character reference says."""
         said = reference(written)
         if said.isspace():
             self.gap = self.gap or " "
@@ -155,6 +159,7 @@ class Layout(Walker):
     # --- elements
 
     def start(self, name: str, attributes_: str, begin: int, end: int) -> int:
+        """A start tag; where to go on."""
         elements = self.elements
         elements.make_room(name, begin)
         if self.unseen < 0:
@@ -189,6 +194,7 @@ class Layout(Walker):
                 self.put_asked(each)
 
     def open_seen(self, name: str, attributes_: str) -> None:
+        """An element that is shown was opened; what that means for pairs."""
         element = self.open[self.elements.depth] = _Element(self.here)
         self.kept += name in names.VERBATIM
         given = attributes(attributes_) if "item" in attributes_.lower() else {}
@@ -213,6 +219,7 @@ class Layout(Walker):
             self.pairs.append(_Pair(self.terms[0][0], self.terms[0], self.here))
 
     def end(self, name: str, end: int) -> None:
+        """An end tag, which ends at `end`."""
         self.elements.end(name, end)
         if self.unseen < 0:
             if name == "br":
@@ -254,6 +261,7 @@ class Layout(Walker):
             self.finish_pair(self.pairs.pop(), size, "details" if element.details else "given")
 
     def finish_pair(self, pair: _Pair, end: int, kind: str) -> None:
+        """Keep a pair whose answer ends at `end`, if it is whole."""
         first, last = pair.asked
         if first >= 0 and pair.start < pair.answer < end and not self.pairs:
             self.found.append(Found(pair.start, pair.answer, end, first, last, kind))

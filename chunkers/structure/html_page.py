@@ -125,6 +125,7 @@ class Reader(Walker):
             self.flow.collapsed(text[start:end], start)
 
     def end(self, name: str, end: int) -> None:
+        """An end tag, which ends at `end`."""
         self.elements.end(name, end)
         if name == "br":
             self.flow.line_break()
