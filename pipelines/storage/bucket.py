@@ -31,6 +31,11 @@ class BucketStore(Store):
 
     must_prove = True
 
+    @property
+    def in_flight(self) -> int:  # type: ignore[override]
+        """As the client likes it."""
+        return self._client().in_flight
+
     def __init__(
         self,
         address: str,
@@ -205,7 +210,7 @@ class BucketStore(Store):
         return {**self.__dict__, "_connection": None}
 
 
-_OPEN = ("endpoint", "region", "project", "account_name", "profile", "protocol")
+_OPEN = ("endpoint", "region", "project", "account_name", "accountname", "profile", "protocol")
 
 
 def without_secrets(message: str, options: Mapping[str, Any]) -> str:
@@ -213,8 +218,12 @@ def without_secrets(message: str, options: Mapping[str, Any]) -> str:
     for name, value in options.items():
         if isinstance(value, Mapping):
             message = without_secrets(message, value)
-        elif isinstance(value, str) and len(value) >= 3 and not any(each in name for each in _OPEN):
-            message = message.replace(value, "***")
+        elif isinstance(value, str) and not any(each in name.lower() for each in _OPEN):
+            # A connection string holds secrets in its parts: any of them may be quoted alone.
+            parts = [pair.partition("=") for pair in value.split(";")]
+            secrets = [part for key, _, part in parts if part and not any(each in key.lower() for each in _OPEN)]
+            for secret in (value, *secrets):
+                message = message.replace(secret, "***") if len(secret) >= 3 else message
     return message
 
 

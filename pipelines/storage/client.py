@@ -29,6 +29,9 @@ class Client(ABC):
     through. Used by many threads at once. Subclasses take (bucket, options): options as fsspec names them.
     """
 
+    in_flight = 32
+    """Reads worth having under way at once."""
+
     @abstractmethod
     def __init__(self, bucket: str, options: Mapping[str, Any]) -> None: ...
 

@@ -17,9 +17,13 @@ class OverlayStore(Store):
 
     def __init__(self, base: Store, scratch: Store) -> None:
         self.address = base.address
-        self.in_flight = base.in_flight
         self._base = base
         self._scratch = scratch
+
+    @property
+    def in_flight(self) -> int:  # type: ignore[override]
+        """As of what is read."""
+        return self._base.in_flight
 
     def list(self, prefix: str = "", skipped: Skipped | None = None) -> Iterator[Page]:
         found: set[str] = set()

@@ -25,6 +25,7 @@ _DROPPED = frozenset(
         "ServiceResponseError",
         "IncompleteRead",
         "FSTimeoutError",
+        "TransportError",  # google.auth
         "ConnectionError",  # also requests' and the builtin
     }
 )

@@ -32,7 +32,25 @@ class S3Client(Client):
 
     def __init__(self, bucket: str, options: Mapping[str, Any]) -> None:
         self._files = _filesystem(os.getpid(), pickle.dumps(dict(options)))
-        self._bucket = bucket
+        self._bucket = self.bucket = bucket
+
+    def place(self) -> tuple[str | None, str | None]:
+        """The endpoint that was chosen, by options, environment or profile (None: Amazon's own), and the region."""
+        meta = self._run(self._client).meta
+        return None if "amazonaws.com" in meta.endpoint_url else meta.endpoint_url, meta.region_name
+
+    def credentials(self) -> tuple[str, str, str | None]:
+        """Key, secret and token that requests are signed with now. Raises LookupError when there are none."""
+
+        async def found() -> Any:
+            await self._client()
+            signer = (await self._client())._request_signer
+            return await signer._credentials.get_frozen_credentials() if signer._credentials else None
+
+        frozen = self._run(found)
+        if frozen is None:
+            raise LookupError("no credentials")
+        return frozen.access_key, frozen.secret_key, frozen.token
 
     def page(self, prefix: str, after: str | None) -> tuple[list[Listed], str | None]:
         more = {"ContinuationToken": after} if after else {}

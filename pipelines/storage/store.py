@@ -13,6 +13,7 @@ from pipelines.errors import StorageError, UsageError
 from pipelines.storage.base import Entry, Fetched, Opened, Page, Skipped, Store
 from pipelines.storage.bucket import BucketStore
 from pipelines.storage.client import Client
+from pipelines.storage.fast import faster
 from pipelines.storage.local import LocalStore
 from pipelines.storage.remote import FsspecStore, MemoryStore
 
@@ -30,7 +31,7 @@ def open_store(address: str, storage: Options | None = None) -> Store:
     protocol, separator, rest = address.partition("://")
     if not separator:
         protocol, rest = "file", address
-    options = (storage or {}).get(protocol, {})
+    options = _options(protocol, storage or {})
     if protocol in ("file", "local"):
         if unknown := set(options) - {"follow_links"}:
             raise UsageError(f"storage.file has no option {min(unknown)!r}; allowed: follow_links")
@@ -38,9 +39,14 @@ def open_store(address: str, storage: Options | None = None) -> Store:
     if protocol == "memory":
         return MemoryStore(address, options)
     if protocol in BUCKETS:
+        if options.get("client", "auto") not in CLIENTS:
+            raise UsageError(f"storage.{protocol}.client must be one of {', '.join(CLIENTS)}")
         return BucketStore(address, partial(_connect, protocol), options)
     return FsspecStore(address, options)
 
+
+CLIENTS = ("auto", "fsspec")
+"""What `storage.<protocol>.client` may be: whatever is fastest, or fsspec's library for everything."""
 
 BUCKETS: Mapping[str, str] = {
     **dict.fromkeys(("s3", "s3a"), "s3.S3Client"),
@@ -48,6 +54,15 @@ BUCKETS: Mapping[str, str] = {
     **dict.fromkeys(("az", "abfs", "abfss"), "azure.AzureClient"),
 }
 """The client of each protocol whose stores can create exclusively: module and class in this folder."""
+
+
+def _options(protocol: str, storage: Options) -> Mapping[str, Any]:
+    """The options of a protocol, which may have been written under another of its names (gs, gcs)."""
+    if protocol in storage or protocol not in BUCKETS:
+        return storage.get(protocol, {})
+    return next(
+        (storage[name] for name, client in BUCKETS.items() if client == BUCKETS[protocol] and name in storage), {}
+    )
 
 
 def _connect(protocol: str, bucket: str, options: Mapping[str, Any]) -> Client:
@@ -61,7 +76,10 @@ def _client(process: int, protocol: str, bucket: str, options: bytes) -> Client:
     module, _, name = BUCKETS[protocol].partition(".")
     try:
         found: type[Client] = getattr(import_module(f"pipelines.storage.{module}"), name)
-        return found(bucket, pickle.loads(options))
+        given = pickle.loads(options)
+        chosen = given.pop("client", "auto")
+        client = found(bucket, given)
+        return client if chosen == "fsspec" else faster(client, given)
     except ImportError as error:
         extra = {"gcs": "gcs", "azure": "azure"}.get(module, "s3")
         problem = f"needs a package that is missing ({error.name or error}): pip install 'rechunk[{extra}]'"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pipelines.errors import StorageError
-from pipelines.storage.bucket import BucketStore
+from pipelines.storage.bucket import BucketStore, without_secrets
 from pipelines.storage.retry import Retry
 from pipelines.storage.store import Store, open_store
 from tests.servers.faults import Fault
@@ -18,9 +18,14 @@ from tests.servers.s3 import S3Server
 Options = dict[str, dict[str, Any]]
 
 
+@pytest.fixture(params=["fsspec", "auto"])
+def client(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture
-def store(s3_options: Options) -> Store:
-    found = open_store("s3://bucket/docs", s3_options)
+def store(s3_options: Options, client: str) -> Store:
+    found = open_store("s3://bucket/docs", {"s3": {**s3_options["s3"], "client": client}})
     assert isinstance(found, BucketStore)
     found.retry = Retry(first=0.01)
     return found
@@ -74,6 +79,7 @@ def test_a_create_that_fails_for_a_moment_knows_its_own_work(
     assert store.create("b", b"mine") is True
 
 
+@pytest.mark.parametrize("client", ["fsspec"])
 def test_a_read_that_always_fails_is_an_error_after_a_bounded_time(s3: S3Server, store: BucketStore) -> None:
     store.retry = Retry(tries=4, first=0.001)
     store.write("a", b"bytes")
@@ -83,6 +89,7 @@ def test_a_read_that_always_fails_is_an_error_after_a_bounded_time(s3: S3Server,
     assert len(s3.faults.met) == 4
 
 
+@pytest.mark.parametrize("client", ["fsspec"])
 @pytest.mark.parametrize("status", [400, 401, 403])
 def test_what_cannot_heal_is_asked_once(s3: S3Server, store: Store, status: int) -> None:
     store.write("a", b"bytes")
@@ -195,3 +202,22 @@ def test_no_error_shows_a_secret(s3: S3Server, s3_options: Options, make: str) -
         store.read("a")
     for text in (secrets_of(raised.value), repr(store), secrets_of(pickle.loads(pickle.dumps(raised.value)))):
         assert "hunter2" not in text.lower()
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "expected"),
+    [
+        ({"secret": "s3cr3t"}, "key s3cr3t is wrong", "key *** is wrong"),
+        ({"endpoint_url": "http://here"}, "http://here is down", "http://here is down"),
+        ({"client_kwargs": {"aws_secret_access_key": "s3cr3t"}}, "<s3cr3t>", "<***>"),
+        ({"key": "x"}, "an x is no secret", "an x is no secret"),
+        ({"anon": True, "timeout": 3}, "True 3", "True 3"),
+        (
+            {"connection_string": "AccountName=me;AccountKey=abc/def==;BlobEndpoint=http://here"},
+            "me at http://here: abc/def== is wrong",
+            "me at http://here: *** is wrong",
+        ),
+    ],
+)
+def test_secrets_are_taken_out_of_messages(options: dict[str, Any], message: str, expected: str) -> None:
+    assert without_secrets(message, options) == expected
