@@ -216,7 +216,7 @@ class _Placing:
     ) -> Span:
         """`span` with the indentation of the line that it starts in, which smaller limits had no room for."""
         text = self.text
-        if span.rendered is not None:
+        if span.rendered is not None or span.cut == "oversize":
             return span
         start = line_start(text, span.start, 0)
         lost = text[start : span.start]

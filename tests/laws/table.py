@@ -98,7 +98,7 @@ class Listed:
         levels = worker.section_levels(options)
         if worker.markdown_suffixes is not None and not (path or "").endswith(worker.markdown_suffixes):
             levels = None
-        is_page = self.reads_pages and document.lstrip("\ufeff \t\r\n\f\v").startswith("<")
+        is_page = self.reads_pages and document.removeprefix("\ufeff").lstrip().startswith("<")
         if is_page:
             is_page = all(span.rendered is not None for span in split.spans)
             levels = None if is_page else levels
