@@ -7,7 +7,7 @@ import hashlib
 import inspect
 import json
 import uuid
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from importlib import import_module
 from typing import Any, TypeVar
@@ -71,7 +71,7 @@ class GcsClient(Client):
         stored = headers.get("X-Goog-Stored-Content-Length")
         if stored is not None and len(data) != int(stored):
             raise ShortBody(len(data), int(stored))
-        _check(data, headers.get("X-Goog-Hash", ""))
+        _check(data, headers.getall("X-Goog-Hash", []))
         return Fetched(data, _when(headers.get("Last-Modified")), headers.get("X-Goog-Generation"))
 
     def fetch_range(self, key: str, start: int, stop: int, validator: str | None) -> bytes:
@@ -133,7 +133,7 @@ class GcsClient(Client):
 
     def _media(
         self, key: str, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
-    ) -> tuple[Mapping[str, str], bytes]:
+    ) -> tuple[Any, bytes]:
         # Whoever takes gzip gets what is stored. For others the store inflates it, with another length and no range.
         return self._send(
             "GET",
@@ -182,10 +182,10 @@ class GcsClient(Client):
         query: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
-    ) -> tuple[Mapping[str, str], bytes]:
-        """One request. FileNotFoundError where an object is missing, `Answered` for other refusals."""
+    ) -> tuple[Any, bytes]:
+        """One request: headers (aiohttp's) and body. FileNotFoundError where an object is missing, else `Answered`."""
 
-        async def request() -> tuple[int, Mapping[str, str], bytes]:
+        async def request() -> tuple[int, Any, bytes]:
             session = await self._files._set_session()
             base = path if path.startswith("http") else f"{self._files._location}{path}"
             parameters = urlencode(self._files._get_params(query or {}), quote_via=quote)
@@ -220,9 +220,9 @@ def _when(header: str | None) -> int | None:
     return nanoseconds(parsedate_to_datetime(header)) if header else None
 
 
-def _check(data: bytes, announced: str) -> None:
+def _check(data: bytes, announced: Sequence[str]) -> None:
     """Raise when bytes do not have the MD5 that came with them (composed objects have none)."""
-    for each in announced.split(","):
+    for each in ",".join(announced).split(","):
         name, _, value = each.strip().partition("=")
         if name == "md5" and value != _md5(data):
             raise ConnectionError("the bytes do not have the checksum that the store announced")

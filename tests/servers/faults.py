@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["status", "drop", "lost", "short", "slow"]
+Kind = Literal["status", "drop", "lost", "short", "flip", "slow"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,8 @@ class Fault:
 
     `status` answers with that code and does nothing; `drop` closes the connection and does nothing; `lost` does what was
     asked and closes the connection before the answer; `short` sends half the body and closes the connection, `short`
-    with `honest` false claims that the half is the whole; `slow` waits `seconds` and goes on.
+    with `honest` false claims that the half is the whole; `flip` sends as many other bytes (not every server can);
+    `slow` waits `seconds` and goes on.
     """
 
     kind: Kind

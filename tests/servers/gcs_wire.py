@@ -132,6 +132,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is not None and fault.kind == "lost":
             self._hang_up()
             return
+        if fault is not None and fault.kind == "flip":
+            answer.body = bytes(byte ^ 1 for byte in answer.body)
         self._send(answer, fault if fault is not None and fault.kind == "short" else None)
 
     def _body(self) -> bytes:
@@ -152,7 +154,8 @@ class _Handler(BaseHTTPRequestHandler):
             length = length if fault.honest else len(body)
         self.send_response(answer.status)
         for key, value in answer.headers.items():
-            self.send_header(key, value)
+            for each in value.split(",") if key == "X-Goog-Hash" else [value]:  # one header for each, as the real one
+                self.send_header(key, each)
         if answer.status != 204:
             if answer.chunked:
                 self.send_header("Transfer-Encoding", "chunked")

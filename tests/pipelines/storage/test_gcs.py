@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import io
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from tests.servers.gcs_objects import Conditions
 
 Options = dict[str, dict[str, Any]]
 ANY = Conditions()
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def opened(options: Options, folder: str = "docs") -> BucketStore:
@@ -60,12 +62,8 @@ def test_the_validator_is_the_generation_of_the_bytes_that_were_read(gcs: GcsSer
     fetched = store.fetch("a")
     assert (listed.validator, listed.size) == (str(old.generation), 3)
     assert (fetched.data, fetched.validator) == (b"twelve", str(new.generation))
-    assert store.stat("a") == (
-        "a",
-        6,
-        new.updated.replace(microsecond=new.updated.microsecond // 1000 * 1000).timestamp() * 1e9,
-        str(new.generation),
-    )
+    milliseconds = (new.updated - EPOCH) // datetime.timedelta(milliseconds=1)
+    assert store.stat("a") == ("a", 6, milliseconds * 1_000_000, str(new.generation))
     gcs.buckets.put("bucket", "docs/a", b"one", ANY)
     assert store.fetch("a").validator not in (str(old.generation), str(new.generation))  # A → B → A is a change
     gcs.buckets.patch("bucket", "docs/a", metadata={"seen": "yes"})
@@ -175,6 +173,15 @@ def test_an_answer_that_claims_half_is_all_is_never_a_shorter_document(gcs: GcsS
     assert store.read("a") == b"0123456789" * 1000
     gcs.faults.add(fault("short", honest=False, times=9))
     with pytest.raises(StorageError, match="the response ended after 5000 of 10000 bytes"):
+        store.read("a")
+
+
+def test_bytes_that_changed_on_the_way_are_asked_for_again(gcs: GcsServer, store: BucketStore) -> None:
+    gcs.buckets.put("bucket", "docs/a", b"0123456789" * 1000, ANY)
+    gcs.faults.add(fault("flip", times=2))
+    assert store.read("a") == b"0123456789" * 1000
+    gcs.faults.add(fault("flip", times=9))
+    with pytest.raises(StorageError, match="the bytes do not have the checksum that the store announced"):
         store.read("a")
 
 
