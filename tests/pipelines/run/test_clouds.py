@@ -13,7 +13,7 @@ from pipelines.storage.retry import Retry
 from tests.pipelines.run.buckets import Stored
 from tests.pipelines.run.corpus import assert_changes_law, text
 from tests.pipelines.run.direct import without_beam
-from tests.servers.azurite import Azurite
+from tests.servers.azurite import KEY, Azurite
 from tests.servers.faults import Fault
 from tests.servers.gcs import GcsServer
 from tests.servers.gcs_objects import Conditions
@@ -122,6 +122,29 @@ def test_a_document_the_store_does_not_give_is_a_failure_row_and_heals(on_gcs: S
     gcs.faults.clear()
     assert on_gcs.run().summary["chunked"] == 1
     assert on_gcs.rows() == on_gcs.afresh()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["gcs", "azure"])
+def test_worker_processes_make_the_same_table(
+    place: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.undo()  # with Beam, which starts them
+    if place == "gcs":
+        request.getfixturevalue("gcs")
+        address, options = "gs://bucket", request.getfixturevalue("gcs_options")
+    else:
+        address, options = request.getfixturevalue("azure")
+    by_count = {}
+    for workers in (1, 2):
+        job = Stored(f"{address}/docs", f"{address}/table-{workers}", options)
+        for number in range(10):
+            job.write(f"{number}.txt", text(3, f"of {number}"))
+        assert job.run(workers=workers).exit_code == 0
+        by_count[workers] = [shard.chunks.sha256 for shard in job.snapshot().shards]
+    assert by_count[1] == by_count[2]
+    assert len(by_count[1]) > 2
+    assert KEY not in "".join(capfd.readouterr())
 
 
 @pytest.mark.slow
