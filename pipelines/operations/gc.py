@@ -65,7 +65,9 @@ def collect(
     """
     now = time.time_ns() if dry_run else _store_time(store)
     runs = take_inventory(store)  # before the log is read: what commits in between is known to have
-    claims = {entry.path: entry for page in store.list(layout.CLAIMS) for entry in page.entries()}
+    claims = {
+        entry.path: entry for page in store.list(layout.CLAIMS) for entry in page.entries() if _is_sign(entry.path)
+    }
     temporaries = [entry for entry in store.temporaries() if _is_past(entry.modified, now, grace)]
     kept = kept_versions(store, now=now, retain=retain)
     work = _Collection(store, runs, kept, now, retain, grace, dry_run)
@@ -88,6 +90,11 @@ def _store_time(store: Store) -> int:
     if entry is None or entry.modified is None:
         raise StorageError("does not say when objects were written: nothing can be collected", address=store.address)
     return entry.modified
+
+
+def _is_sign(path: str) -> bool:
+    """Whether a file among the claims is one of ours."""
+    return layout.claimed_run(path) is not None or path.startswith(layout.clock_file(""))
 
 
 def _is_past(modified: int | None, now: int, seconds: float) -> bool:

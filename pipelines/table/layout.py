@@ -95,7 +95,7 @@ def claim_file(run_id: str) -> str:
 
 def clock_file(token: str) -> str:
     """Written to learn what time it is by the store's clock."""
-    return f"{CLAIMS}clock-{check_name(token)}"
+    return f"{CLAIMS}clock-{token}"
 
 
 def claimed_run(path: str) -> str | None:

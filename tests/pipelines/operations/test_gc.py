@@ -17,6 +17,7 @@ import pytest
 from pipelines.cli.main import main
 from pipelines.errors import StorageError, TableStateError
 from pipelines.operations.gc import Collected, collect
+from pipelines.operations.rollback import RolledBack, rollback
 from pipelines.operations.verify import verify
 from pipelines.storage.local import LocalStore
 from pipelines.storage.store import open_store
@@ -103,6 +104,7 @@ def test_the_log_and_what_is_not_ours_is_never_touched(table: LocalStore) -> Non
         "chunks/_delta_log/_last_checkpoint",
         "chunks/other/part-00000-of-00001.parquet",
         "runs/README.txt",
+        "claims/README.txt",
         "notes.txt",
     ]
     for path in foreign:
@@ -346,10 +348,14 @@ def unfinished(world: World) -> tuple[str, int, Snapshot]:
     return run_id, head.version, record
 
 
+WRITERS = ("run one", "run two", "resume", "rollback")
+
+
 def everybody(seed: int) -> None:
     world = World(seed)
     run_id, base, record = unfinished(world)
     chance = world.chance
+    older = chance.randint(0, 1)
     ids = [layout.new_run_id(datetime.fromtimestamp(1_800_000_000 + n, tz=UTC)) for n in range(2)]
     actors = [
         Actor("run one", lambda: world.run("one", ids[0])),
@@ -357,6 +363,7 @@ def everybody(seed: int) -> None:
         Actor("resume", lambda: world.finish(run_id, base, record)),
         Actor("gc", world.collect),
         Actor("second gc", lambda: (world.collect(), world.collect()), chance.choice((None, chance.randint(5, 60)))),
+        Actor("rollback", lambda: rollback(world.store, older, lambda event: None)),
         Actor("reader", world.read),
         Actor("slow reader", world.read),
     ]
@@ -364,11 +371,7 @@ def everybody(seed: int) -> None:
     for actor in actors:
         if isinstance(actor.error, Killed) and actor.left is not None:
             continue
-        if isinstance(actor.error, TableStateError | FileNotFoundError) and actor.name in (
-            "run one",
-            "run two",
-            "resume",
-        ):
+        if isinstance(actor.error, TableStateError | FileNotFoundError) and actor.name in WRITERS:
             continue  # refused, or its files were collected: it did not commit
         assert actor.error is None, f"{actor.name}: {actor.error!r}"
     check(world, actors)
@@ -379,9 +382,8 @@ def everybody(seed: int) -> None:
         world.store.now += 10_000 * SECOND
         world.collect()
         check(world, [])
-    named = {
-        entry.path for version in versions_of(world.store) for entry in snapshot.load(world.store, version).files()
-    }  # type: ignore[union-attr]
+    whole = [snapshot.load(world.store, version) for version in versions_of(world.store)]
+    named = {entry.path for found in whole if found is not None for entry in found.files()}
     left = {path for path in paths(world.store) if not path.startswith(layout.LOG)} - named
     assert {path.rpartition("/")[2] for path in left} <= {"commit.json"}, left
 
@@ -395,6 +397,8 @@ def check(world: World, actors: list[Actor]) -> None:
         else:
             is_whole(world.store, version)
     for actor in actors:
+        if isinstance(actor.result, RolledBack):
+            assert log.find_run(world.store, actor.result.run_id or "", above=-1) == actor.result.version
         if isinstance(actor.result, Committed):
             assert log.find_run(world.store, actor.result.snapshot.run_id, above=-1) == actor.result.version
 
@@ -402,8 +406,8 @@ def check(world: World, actors: list[Actor]) -> None:
 @pytest.fixture
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """The scheduler decides who acts, so nothing acts in threads of its own."""
-    for module in ("publish", "retention"):
-        monkeypatch.setattr(f"pipelines.table.{module}.in_parallel", lambda function, items: list(map(function, items)))
+    for module in ("table.publish", "table.retention", "operations.rollback"):
+        monkeypatch.setattr(f"pipelines.{module}.in_parallel", lambda function, items: list(map(function, items)))
 
 
 @pytest.mark.usefixtures("one_thread")
