@@ -38,6 +38,8 @@ class GcsClient(Client):
     bucket's type over gRPC, which no emulator answers.
     """
 
+    in_flight = 64  # half a millisecond of CPU each: 1,300 objects a second at 30 ms
+
     def __init__(self, bucket: str, options: Mapping[str, Any]) -> None:
         filesystem = import_module("gcsfs.core").GCSFileSystem
         allowed = set(inspect.signature(filesystem.__init__).parameters) - {"self", "kwargs", "asynchronous", "loop"}
