@@ -12,8 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
-import google_crc32c
-
 
 class Refused(Exception):
     """An answer other than 2xx."""
@@ -44,6 +42,8 @@ class Stored:
     @property
     def crc32c(self) -> str:
         """Checksum as the API writes it."""
+        import google_crc32c  # comes with gcsfs, which not every installation has
+
         return base64.b64encode(google_crc32c.value(self.data).to_bytes(4, "big")).decode()
 
     @property
