@@ -36,7 +36,7 @@ CODE = [
 ]
 S3 = ["s3fs>=2025.3"]
 GCS = ["gcsfs>=2025.3"]
-AZURE = ["adlfs>=2024.12"]
+AZURE = ["adlfs>=2024.12", "azure-storage-blob>=12.28"]
 FAST = ["obstore>=0.8", "toktok-rs>=0.3"]
 READERS = ["deltalake>=1.6", "duckdb>=1.1", "polars>=1.20"]
 DEV = [
