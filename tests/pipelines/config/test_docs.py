@@ -14,6 +14,7 @@ from pipelines.config.tree import parse
 from pipelines.errors import ConfigError
 
 PAGE = (Path(__file__).parents[3] / "docs/configuration.md").read_text("utf-8")
+STORAGE = (Path(__file__).parents[3] / "docs/storage.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```\n(?:```text\n(.*?)\n```)?", PAGE, re.DOTALL)
 
 
@@ -25,6 +26,11 @@ def test_example(text: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         config_from(parse(text.encode(), "c.yaml"), {})
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("text", re.findall(r"```yaml\n(.*?)```", STORAGE, re.DOTALL))
+def test_example_of_storage(text: str) -> None:
+    assert config_from(parse(text.encode(), "c.yaml"), {}).storage
 
 
 def test_there_are_examples_of_both_kinds() -> None:
