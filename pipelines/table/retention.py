@@ -45,7 +45,7 @@ def kept_versions(store: Store, *, now: int, retain: float) -> Kept:
     first = len(commits) - 1
     for place in range(len(commits) - 2, -1, -1):
         replaced = times.get(layout.version_file(commits[place + 1].version))
-        if replaced is not None and now - replaced > retain * 1e9:
+        if replaced is not None and now - replaced >= retain * 1e9:  # stores may count in whole seconds
             continue
         first = place
     first = max(first, 0)

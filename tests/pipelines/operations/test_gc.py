@@ -322,7 +322,7 @@ class World:
             try:
                 data = self.store.read(entry.path)
             except FileNotFoundError:
-                assert self.superseded_for(head.version) > self.retain, f"{entry.path} was lost to a reader"
+                assert self.superseded_for(head.version) >= self.retain, f"{entry.path} was lost to a reader"
                 return
             assert hashlib.sha256(data).hexdigest() == entry.sha256
 
@@ -392,7 +392,7 @@ def check(world: World, actors: list[Actor]) -> None:
     """The newest version is whole, so is each within the retention, and a run that says it committed did."""
     numbers = log.version_numbers(world.store)
     for version in numbers:
-        if world.superseded_for(version) <= world.retain:
+        if world.superseded_for(version) < world.retain:
             assert is_whole(world.store, version), f"version {version} was lost"
         else:
             is_whole(world.store, version)
