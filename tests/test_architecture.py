@@ -180,7 +180,10 @@ def test_chunkers_knows_neither_beam_nor_storage_nor_arrow_nor_the_network(found
     assert not wrong, violations(wrong)
 
 
-@pytest.mark.parametrize(("library", "home"), [("apache_beam", "pipelines.beam"), ("fsspec", "pipelines.storage")])
+@pytest.mark.parametrize(
+    ("library", "home"),
+    [("apache_beam", "pipelines.beam"), ("fsspec", "pipelines.storage"), ("obstore", "pipelines.storage")],
+)
 def test_one_folder_only_imports(library: str, home: str, found: list[Import]) -> None:
     wrong = [one for one in found if within(one.target, library) and not within(one.importer, home)]
     assert not wrong, violations(wrong)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 from collections.abc import Callable, Coroutine, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -21,6 +22,8 @@ CONNECTIONS = 64
 PART = 64 * 1024 * 1024
 """Bytes of one part of a large object; an object of fewer is one put."""
 
+_AMAZON = re.compile(r"https://s3(\.[a-z0-9-]+)?\.amazonaws\.com")
+
 _COPY_PART = 1024 * 1024 * 1024
 _COPY_MOST = 5 * 1024 * 1024 * 1024
 
@@ -35,9 +38,19 @@ class S3Client(Client):
         self._bucket = self.bucket = bucket
 
     def place(self) -> tuple[str | None, str | None]:
-        """The endpoint that was chosen, by options, environment or profile (None: Amazon's own), and the region."""
+        """The endpoint that was chosen, by options, environment or profile (None: Amazon's own), and the region.
+
+        Raises LookupError where one address does not say it: FIPS, dual-stack and accelerated endpoints.
+        """
         meta = self._run(self._client).meta
-        return None if "amazonaws.com" in meta.endpoint_url else meta.endpoint_url, meta.region_name
+        config = meta.config
+        if (
+            config.use_fips_endpoint
+            or config.use_dualstack_endpoint
+            or (config.s3 or {}).get("use_accelerate_endpoint")
+        ):
+            raise LookupError("a kind of endpoint that has no address of its own")
+        return None if _AMAZON.fullmatch(meta.endpoint_url) else meta.endpoint_url, meta.region_name
 
     def credentials(self) -> tuple[str, str, str | None]:
         """Key, secret and token that requests are signed with now. Raises LookupError when there are none."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +98,33 @@ def test_nights_on_moto(moto: tuple[str, Options]) -> None:
     a_few_nights(Stored(f"{address}/docs", f"{address}/table", options, task_bytes=100_000))
 
 
+def command_lines() -> str:
+    """Those of all processes of this machine, now."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.append(file.read_text(errors="replace"))
+    return "\n".join(found)
+
+
 def test_worker_processes_on_s3_make_the_same_table(stored: Stored, capfd: pytest.CaptureFixture[str]) -> None:
-    stored.run(workers=2)
+    seen: list[str] = []
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.1):
+            seen.append(command_lines())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        stored.run(workers=2)
+    finally:
+        done.set()
+        watcher.join()
+    if Path("/proc/self/cmdline").exists():
+        assert any("pipelines.beam" in each for each in seen)
+    assert not any("not-a-real-secret" in each for each in seen)
     parallel = [shard.chunks.sha256 for shard in stored.snapshot().shards]
     stored.change(output=type(stored.config.output)(path="s3://bucket/other", task_bytes=2000))
     stored.run(workers=1)

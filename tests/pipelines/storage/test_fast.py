@@ -140,6 +140,32 @@ def test_options_that_obstore_does_not_know_are_honoured(s3_options: Options, op
     assert isinstance(store._client(), S3Client)
 
 
+@pytest.mark.parametrize(
+    ("url", "options", "expected"),
+    [
+        ("", {}, (None, "eu-west-1")),
+        ("", {"client_kwargs": {"region_name": "us-east-1"}}, (None, "us-east-1")),
+        ("https://b.vpce-1.s3.eu-west-1.vpce.amazonaws.com", {}, ("https://b.vpce-1.s3.eu-west-1.vpce.amazonaws.com",)),
+        ("http://127.0.0.1:9", {}, ("http://127.0.0.1:9",)),
+    ],
+)
+def test_the_endpoint_is_the_one_that_was_chosen(
+    monkeypatch: pytest.MonkeyPatch, url: str, options: dict[str, Any], expected: tuple[str | None, ...]
+) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+    place = S3Client("bucket", {"key": "k", "secret": "s", "token": url or "t", **options}).place()
+    assert place[: len(expected)] == expected
+
+
+def test_endpoints_without_an_address_are_left_to_the_other_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_USE_FIPS_ENDPOINT", "true")
+    options = {"key": "k", "secret": "s", "token": "fips"}
+    client = S3Client("bucket", options)
+    assert fast.faster(client, options) is client
+
+
 def test_it_is_not_needed(s3: S3Server, s3_options: Options, monkeypatch: pytest.MonkeyPatch) -> None:
     client = S3Client("bucket", s3_options["s3"])
     monkeypatch.setitem(sys.modules, "obstore", None)
