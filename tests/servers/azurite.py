@@ -35,7 +35,16 @@ def install(timeout: float = 300.0) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)  # several test processes start at once
         if script.exists():
             return script
-        command = [npm, "install", "--prefix", str(FOLDER), "--no-audit", "--no-fund", "--loglevel=error"]
+        command = [
+            npm,
+            "install",
+            "--prefix",
+            str(FOLDER),
+            "--no-audit",
+            "--no-fund",
+            "--loglevel=error",
+            "--fetch-retries=1",
+        ]
         try:
             done = subprocess.run(
                 [*command, f"azurite@{VERSION}"], capture_output=True, text=True, timeout=timeout, check=False
