@@ -21,7 +21,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipelines.errors import StorageError
+from pipelines.errors import StorageError, TableStateError
 from pipelines.storage.store import Store
 from pipelines.table import layout, log
 from pipelines.table.claims import is_fresh
@@ -60,9 +60,11 @@ def collect(
     """Collect; times in seconds.
 
     Versions go that were replaced more than `retain` ago, and runs that broke off and wrote nothing for as long. What
-    a run needs only while it works goes `grace` after its end. TableStateError when another tool changed the table, or
-    a record is damaged; StorageError for a store that does not say when objects were written.
+    a run needs only while it works goes `grace` after its end. TableStateError when there is no table, another tool
+    changed it, or a record is damaged; StorageError for a store that does not say when objects were written.
     """
+    if not log.version_numbers(store) and not take_inventory(store):
+        raise TableStateError(f"{store.address}: holds no table: nothing was ever written there")
     now = time.time_ns() if dry_run else _store_time(store)
     runs = take_inventory(store)  # before the log is read: what commits in between is known to have
     claims = {

@@ -270,6 +270,22 @@ def test_foreign_changes_and_damaged_records_are_refused(table: LocalStore) -> N
         collect(table)
 
 
+def test_a_table_that_never_had_a_commit(tmp_path: Path) -> None:
+    store = LocalStore(str(tmp_path / "table"))
+    with pytest.raises(TableStateError, match="holds no table"):
+        collect(store)
+    assert not (tmp_path / "table").exists()
+    run_id = broken_run(store)
+    age(store, 31 * DAY)
+    found = collect(store)
+    assert (found.marked, found.oldest) == ([run_id], None)
+    age(store, DAY)
+    assert collect(store).runs == [run_id]
+    tables.run(store, {"a": ["first"]})
+    collect(store)
+    assert not {path for path in paths(store) if run_id in path}
+
+
 def test_the_command(tmp_path: Path, table: LocalStore, capsys: pytest.CaptureFixture[str]) -> None:
     age(table, 31 * DAY)
     tables.run(table, {"a": ["newest"]})
