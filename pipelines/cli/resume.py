@@ -15,7 +15,7 @@ HELP = "go on with a run that broke off"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("config", metavar="CONFIG", help="the configuration that the run was started with")
-    parser.add_argument("run", metavar="RUN", nargs="?", help="the id of a run (default: the newest that broke off)")
+    parser.add_argument("run", metavar="RUN", nargs="?", help="the id of a run (default: the newest, if it broke off)")
     add_workers(parser)
     add_approval(parser)
 

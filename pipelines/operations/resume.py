@@ -21,7 +21,7 @@ from pipelines.table.claims import fresh_claims
 def resume(
     config: Config, run: str | None, emit: Sink, *, workers: int | None = None, approve_deletions: int | None = None
 ) -> Outcome:
-    """Go on with `run`, None: with the newest that broke off. Without any there is nothing to do.
+    """Go on with `run`, None: with the newest if that broke off. Otherwise there is nothing to do.
 
     `approve_deletions` None is what the run was started with. UsageError when there is no such run, or the
     configuration is another than the run's. TableStateError when another run committed since, the run's files are being
@@ -31,7 +31,7 @@ def resume(
     store = open_store(config.output.path, config.storage.reveal())
     run_id = _checked(store, run) if run is not None else _newest_unfinished(store)
     if run_id is None:
-        return _nothing(store, "", "nothing to resume: no run of this table broke off")
+        return _nothing(store, "", "nothing to resume: the newest run of this table did not break off")
     ended = _outcome(store, run_id)
     if ended is not None:
         return _nothing(store, run_id, f"nothing to resume: run {run_id} ended ({ended.get('ending')})")
@@ -85,9 +85,10 @@ def _checked(store: Store, run: str) -> str:
 
 
 def _newest_unfinished(store: Store) -> str | None:
-    """The newest run with a whole plan and without an end. One that was planned on an older version has no future."""
+    """The newest run with a whole plan and without an end, unless a newer one came to an end: what it left is done."""
     planned: set[str] = set()
     over: set[str] = set()
+    ended: set[str] = set()
     for page in store.list(layout.RUNS):
         for path in page.paths:
             run_id, _, name = path.removeprefix(layout.RUNS).partition("/")
@@ -95,7 +96,17 @@ def _newest_unfinished(store: Store) -> str | None:
                 planned.add(run_id)
             elif name in ("outcome.json", "_expired"):
                 over.add(run_id)
-    return max(planned - over, default=None)
+                if name == "outcome.json":
+                    ended.add(run_id)
+    newest = max(planned - over, default=None)
+    if newest is None or _second(newest) < _second(max(ended, default="")):
+        return None
+    return newest
+
+
+def _second(run_id: str) -> str:
+    """When a run began: ids of one second are in no order."""
+    return run_id.partition("-")[0]
 
 
 def _outcome(store: Store, run_id: str) -> Mapping[str, Any] | None:

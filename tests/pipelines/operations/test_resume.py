@@ -159,6 +159,16 @@ def test_the_newest_is_taken_unless_one_is_named(corpus: Corpus, monkeypatch: py
         resumed(corpus, first)
 
 
+def test_a_run_that_broke_off_before_one_that_ended_is_no_work_left(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = iter(["29990101T000000Z-00000000", "29990101T000001Z-00000000"])
+    monkeypatch.setattr(layout, "new_run_id", lambda: next(names))
+    break_off(corpus, monkeypatch)
+    assert corpus.run().committed
+    assert (resumed(corpus).exit_code, resumed(corpus).committed) == (0, False)
+
+
 def test_approval_is_that_of_the_run_unless_given_again(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus.change(guard=Guard(documents=0, percent=0.0))
     run_id = break_off(corpus, monkeypatch, approve_deletions=1)
@@ -172,7 +182,7 @@ def test_approval_is_that_of_the_run_unless_given_again(corpus: Corpus, monkeypa
 def test_nothing_to_resume(corpus: Corpus, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     outcome = resumed(corpus)
     assert (outcome.exit_code, outcome.version, outcome.committed) == (0, 0, False)
-    assert outcome.message == "nothing to resume: no run of this table broke off"
+    assert outcome.message == "nothing to resume: the newest run of this table did not break off"
     (run_id,) = runs(corpus)
     assert resumed(corpus, run_id).message == f"nothing to resume: run {run_id} ended (committed)"
 
@@ -182,7 +192,7 @@ def test_a_run_that_committed_but_did_not_say_so(corpus: Corpus, monkeypatch: py
     (corpus.root / "table/runs" / run_id / "outcome.json").unlink()
     outcome = resumed(corpus)
     assert (outcome.run_id, outcome.version, outcome.committed) == (run_id, 1, True)
-    assert resumed(corpus).message == "nothing to resume: no run of this table broke off"
+    assert resumed(corpus).message == "nothing to resume: the newest run of this table did not break off"
 
 
 @pytest.mark.parametrize(
@@ -219,7 +229,7 @@ def test_an_expired_run_is_refused(corpus: Corpus, monkeypatch: pytest.MonkeyPat
     (corpus.root / "table" / layout.expired_file(run_id)).write_bytes(b"")
     with pytest.raises(TableStateError, match="are being collected; start a new run"):
         resumed(corpus, run_id)
-    assert resumed(corpus).message == "nothing to resume: no run of this table broke off"
+    assert resumed(corpus).message == "nothing to resume: the newest run of this table did not break off"
 
 
 def test_unknown_and_unplanned_runs(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,4 +366,4 @@ def test_the_command(corpus: Corpus, monkeypatch: pytest.MonkeyPatch, capsys: py
     told = json.loads(capsys.readouterr().out)
     assert (told["run_id"], told["version"], told["committed"]) == (run_id, 1, True)
     assert main(["resume", str(config)]) == 0
-    assert capsys.readouterr().err == "nothing to resume: no run of this table broke off\n"
+    assert capsys.readouterr().err == "nothing to resume: the newest run of this table did not break off\n"
