@@ -216,7 +216,7 @@ class _Placing:
     ) -> Span:
         """`span` with the indentation of the line that it starts in, which smaller limits had no room for."""
         text = self.text
-        if span.rendered is not None or span.cut == "oversize":
+        if span.rendered is not None:
             return span
         start = line_start(text, span.start, 0)
         lost = text[start : span.start]
@@ -229,6 +229,8 @@ class _Placing:
             wider = wider._replace(overlap=measure(text[start : before.end]))
         if wider.overlap > most or not self.fits(wider, span.context):
             return span
+        if span.cut == "oversize":  # tokens may be fewer together with what stands in front
+            wider = wider._replace(cut=_finest(span, is_last=span.end == self.split.spans[-1].end))
         return wider._replace(metadata={**span.metadata, "start_index": start}) if has_start_index else wider
 
     def _is_admitted(self, context: str) -> bool:

@@ -93,6 +93,7 @@ def lines(words: str, cut: Cut, *, indent: str = "", above: str = "", flags: re.
 
 
 def chain_above(above: str) -> str:
+    """A regular expression for the lines that start with `above`, none to `MOST_ABOVE` of them; "" without `above`."""
     return rf"(?:[ \t]{{0,80}}+(?:{above})[^\r\n]{{0,{_MOST_BEHIND}}}+(?:\r\n?|\n)){{0,{MOST_ABOVE}}}+" if above else ""
 
 

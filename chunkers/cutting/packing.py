@@ -121,13 +121,13 @@ class Packer:
             return self.last_chunk(begin, position, context)
         low = self._solid(position)
         if position < low and low >= high:  # white space alone fills the chunk
-            return low
+            return self._behind_space(position, low)
         found = self._cut(position, low, high, context, len(self.ladder))
         if found is None and context:  # not even an atom fits behind it
             context, high = "", limit.reach(position, end)
             found = self._cut(position, low, high, context, len(self.ladder))
         if found is None and position < low:  # white space leaves no room for an atom
-            return low
+            return self._behind_space(position, low)
         if found is None:
             return self._lone_atom(position)
         if begin < position:
@@ -147,7 +147,18 @@ class Packer:
 
     def _lone_atom(self, position: int) -> int:
         """A chunk of one cluster: over the limit, or short only of what an approximate `reach` promised."""
-        edge = next_edge(self.text, position, self.end)
+        return self._one_atom(position, next_edge(self.text, position, self.end))
+
+    def _behind_space(self, position: int, low: int) -> int:
+        """`low`, where white space from `position` seems to leave no room for the cluster there: tokens may hold both,
+        which only counting tells.
+        """
+        if low >= self.end:
+            return low
+        edge = next_edge(self.text, low, self.end)
+        return self._one_atom(position, edge) if self.limit.fits(position, edge) else low
+
+    def _one_atom(self, position: int, edge: int) -> int:
         self.rung = len(self.ladder) - 1
         fits = self.limit.fits(position, edge)
         finest = self.level(self.ladder[-1]).cut if edge < self.end else "document-end"

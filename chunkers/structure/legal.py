@@ -191,7 +191,7 @@ class _Reader:
         self.root: tuple[str, ...] = (_MAIN_PARTS[supplement[-1]],) if supplement else ()
 
     def read(self) -> Legal:
-        headings = [each for each in Reading(self.text).headings if not is_contents(each.title)]
+        headings = Reading(self.text).headings
         taken = {mark.start for mark in self.marks if mark.kind != "caption"}
         events: list[Line | Heading] = [
             *self.marks,
@@ -221,7 +221,11 @@ class _Reader:
                 chain = None
             chain = self.put(chain, start, event.end)
             self.heads.append((start, event.end))
-        return Legal(self.units(), sorted(self.heads), next((h.title for h in headings if h.level == 1), None))
+        return Legal(self.units(), sorted(self.heads), self.title(headings))
+
+    def title(self, headings: Sequence[Heading]) -> str | None:
+        """The first heading of the first level; a table of contents is not called what the law is."""
+        return next((each.title for each in headings if each.level == 1 and not is_contents(each.title)), None)
 
     def outer(self, event: Line | Heading, below: Line | Heading | None) -> Line | Heading:
         """An article that is a Markdown heading, right above a mark that is none, is a division of what is below."""
@@ -235,7 +239,9 @@ class _Reader:
         self, chain: _Unit | None, start: int, behind: int, *, article: Line | None = None, caption: str = ""
     ) -> _Unit:
         """Add what starts at `start` to the unit `chain`, or begin a new one."""
-        path = (*self.root, *(each.title for each in self.open))
+        path = tuple(each.title for each in self.open if not is_contents(each.title))
+        if not self.open or not is_contents(self.open[-1].title) or article is not None:
+            path = (*self.root, *path)
         if chain is not None:
             self.found.pop()
             start, caption = chain.start, chain.caption or caption

@@ -201,3 +201,13 @@ def test_the_headings_of_json_are_the_keys_above() -> None:
     found = chunk(text, "json", max_size=50, context="{headings}: ")
     assert [each.context for each in found] == ["a/b > 0: ", "a/b > 0 > n: ", "a/b > 0 > n: ", "a/b: "][: len(found)]
     assert len(found) > 2
+
+
+def test_an_atom_of_fewer_tokens_behind_its_indentation_is_no_longer_oversize() -> None:
+    """An emoji that is six tokens at a line's start, and five behind a space."""
+    found = chunk("ab\n 👍🏽\ncd", "latex", max_size=40, overlap=0, max_tokens=5, context="x")
+    assert [(each.context, each.text, each.cut) for each in found] == [
+        ("x", "ab", "line"),
+        ("", " 👍🏽", "grapheme"),
+        ("x", "cd", "document-end"),
+    ]

@@ -82,6 +82,13 @@ def test_an_atom_that_fits_alone_is_not_oversize_where_tokens_of_the_whole_text_
     assert packed("हिन", 1, unit=tokens("o200k_base")) == [("हि", "grapheme"), ("न", "document-end")]
 
 
+def test_indentation_stays_where_only_counting_tells_that_it_fits() -> None:
+    """`\\tZone` is two tokens and so is its `\\t`, but `\\tZ` is one."""
+    trim, unit = Trim(keep_indent=True), tokens("cl100k_base")
+    assert packed("a\n\tZone", 1, unit=unit, trim=trim) == [("a", "line"), ("\tZ", "grapheme"), ("one", "document-end")]
+    assert [text for text, _ in packed("a\n \n", 1, unit=unit, trim=Trim(strip=False))] == ["a"]
+
+
 @pytest.mark.parametrize(
     ("position", "expected"),
     [

@@ -174,7 +174,17 @@ def test_a_table_of_contents_opens_no_divisions(contents: str) -> None:
         ("2", "", ("本則", "第二章　雜則")),
         ("1", "", ("附則",)),
     ]
-    assert [unit.path for unit in read_law(text).units if isinstance(unit, Part)] == [()]
+    assert {unit.path for unit in read_law(text).units if isinstance(unit, Part)} == {()}
+
+
+def test_a_heading_of_a_table_of_contents_is_in_no_path_but_ends_what_stands_above_it() -> None:
+    text = "# Law\n\n## Log\n\nOne.\n\n## Contents\n\n- a\n\n## Rest\n\nb\n"
+    found = [(text[unit.start : unit.end].split("\n")[0], unit.path) for unit in read_law(text).units]
+    assert found == [
+        ("# Law", ("Law", "Log")),
+        ("## Contents", ("Law",)),
+        ("## Rest", ("Law", "Rest")),
+    ]
 
 
 @pytest.mark.parametrize(
