@@ -55,12 +55,20 @@ def _place(failure: Mapping[str, Any]) -> str:
 
 
 def print_outcome(outcome: Outcome, console: Console, *, listed: bool = True) -> None:
-    """The outcome for a person; `listed`: the sources were listed, so that no document at all is worth a warning."""
+    """The outcome for a person; `listed`: the sources were listed, so that no document at all is worth a warning.
+
+    A run that committed and could not write down what it did has nothing but a message.
+    """
     summary: Mapping[str, Any] = outcome.summary
+    if not summary:
+        console.warning(outcome.message)
+        return
     rows: list[tuple[str, Any]] = [("documents listed", summary["listed"])]
     rows += [(f"  {name}", summary[name]) for name in DOCUMENTS]
     if summary["removed"]:
         rows.append(("documents gone", summary["removed"]))
+    if summary["renamed"]:
+        rows.append(("  there under another id", summary["renamed"]))
     if summary["withheld"]:
         rows.append(("  deletions withheld", summary["withheld"]))
     rows.append(("chunks", summary["chunks"]))

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import pyarrow.compute as pc
 
-from pipelines.errors import RaceLost, TableStateError
+from pipelines.errors import RaceLost, StorageError, TableStateError
 from pipelines.observe.events import OtherRun, RunStarted, Sink
 from pipelines.reconcile import reconcile
 from pipelines.storage.probe import prove_exclusive
@@ -26,6 +27,7 @@ from pipelines.table.differing import StatePairs
 from pipelines.table.log import Head
 from pipelines.table.publish import check_file, in_parallel
 from pipelines.table.records import FileEntry, Shard, Snapshot
+from pipelines.table.renaming import renames_between
 
 REASON = "rolled_back"
 """Why chunks of documents are deleted that the older version does not have."""
@@ -81,6 +83,8 @@ def _published(
     count = len(target.shards)
     owned = in_parallel(lambda job: _own_shard(store, run_id, job[0], count, job[1]), enumerate(target.shards))
     changes, counts, reasons = _changes(store, run_id, before, target)
+    renames = _renames(store, run_id, before, target)
+    renamed = sum(entry.rows for entry in renames)
     new = replace(
         target,
         run_id=run_id,
@@ -89,8 +93,8 @@ def _published(
         shards=tuple(owned),
         changes=changes,
         failures=tuple(_own_files(store, run_id, target.failures)),
-        renames=(),
-        stats={**target.stats, "changes": dict(counts), "rolled_back_to": target.version},
+        renames=renames,
+        stats={**target.stats, "changes": dict(counts), "renamed": renamed, "rolled_back_to": target.version},
         version=None,
     )
     result = commit(store, new, head, over_foreign=True)
@@ -104,10 +108,12 @@ def _published(
         "rolled_back_to": target.version,
         "changes": counts,
         "reasons": reasons,
+        "renamed": renamed,
         "chunks": sum(shard.chunks.rows for shard in owned),
         "shards": count,
     }
-    store.write(layout.run_file(run_id, "outcome.json"), json.dumps(outcome, ensure_ascii=False, indent=1).encode())
+    with suppress(StorageError):  # it is done, whether that can be written down or not
+        store.write(layout.run_file(run_id, "outcome.json"), json.dumps(outcome, ensure_ascii=False, indent=1).encode())
     return RolledBack(
         table=store.address,
         run_id=run_id,
@@ -188,3 +194,12 @@ def _changes(
             path = layout.final_file(run_id, "changes", number, pairs.passes)
             files.append(shards.write(store, path, found.table, "changes"))
     return tuple(files), counts, reasons
+
+
+def _renames(store: Store, run_id: str, before: Snapshot, target: Snapshot) -> tuple[FileEntry, ...]:
+    """The files of renames from `before` to `target`."""
+    found = list(renames_between(store, before.shards, target.shards))
+    return tuple(
+        shards.write(store, layout.final_file(run_id, "renames", number, len(found)), rows, "renames")
+        for number, rows in enumerate(found)
+    )

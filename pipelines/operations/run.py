@@ -13,6 +13,7 @@ import pyarrow as pa
 from pipelines.beam.quiet import quiet_beam
 from pipelines.beam.watched import run_watched, workers_for
 from pipelines.config.model import Config
+from pipelines.errors import StorageError, TableStateError
 from pipelines.observe.events import Finished, GateFailed, OtherRun, RunStarted, Sink, Withheld
 from pipelines.observe.progress import told
 from pipelines.observe.stats import run_stats
@@ -20,7 +21,7 @@ from pipelines.operations.prepare import Prepared, prepare
 from pipelines.operations.stored_run import store_run
 from pipelines.records import Outcome, RunOptions
 from pipelines.storage.store import Store, open_store
-from pipelines.table import layout, snapshot
+from pipelines.table import layout, log, snapshot
 from pipelines.table.claims import claimed, fresh_claims
 from pipelines.table.records import Snapshot
 from pipelines.table.shards import read
@@ -77,11 +78,14 @@ def carry_out(
         ended = _unchanged(prepared)
     else:
         job = Job(config=config, run_id=run_id, approve_deletions=approve_deletions)
-        with claimed(store, run_id):
-            for other in fresh_claims(store, own=run_id):
-                emit(OtherRun(claim=str(other)))
-            drive(job, workers, prepared, emit)
-        ended = json.loads(store.read(outcome_path(run_id)))
+        try:
+            with claimed(store, run_id):
+                for other in fresh_claims(store, own=run_id):
+                    emit(OtherRun(claim=str(other)))
+                drive(job, workers, prepared, emit)
+            ended = _recorded(store, run_id)
+        except (StorageError, TableStateError) as error:
+            return _committed_all_the_same(store, run_id, prepared, error)
     stats = run_stats(
         run_id=run_id,
         ending=ended["ending"],
@@ -92,20 +96,54 @@ def carry_out(
         outcome=ended,
         seconds={"plan": planned - began, "run": time.monotonic() - planned},
     )
-    if not prepared.nothing_to_do:
-        store.write(layout.run_file(run_id, "stats.json"), json.dumps(stats, ensure_ascii=False, indent=1).encode())
     _tell(ended, emit)
     code, message = _ending(ended, partial=prepared.partial)
-    emit(Finished(message=message))
     committed = ended["ending"] == "committed"
-    shown = snapshot.load(store, ended["version"]) if committed else prepared.base
+    failures: list[dict[str, str | None]] = []
+    try:  # what the run came to does not depend on any of this
+        if not prepared.nothing_to_do:
+            store.write(layout.run_file(run_id, "stats.json"), json.dumps(stats, ensure_ascii=False, indent=1).encode())
+        failures = _failures(store, snapshot.load(store, ended["version"]) if committed else prepared.base)
+    except (StorageError, TableStateError) as error:
+        message = f"{message}; but its statistics could not be written, or its failures not be read: {error}"
+    emit(Finished(message=message))
     return Outcome(
         exit_code=code,
         run_id=run_id,
         version=ended["version"],
         committed=committed,
-        summary=_summary(stats) | {"table": store.address, "failures": _failures(store, shown)},
+        summary=_summary(stats) | {"table": store.address, "failures": failures},
         message=message,
+    )
+
+
+def _recorded(store: Store, run_id: str) -> dict[str, Any]:
+    """How the run ended, as its last step wrote it."""
+    path = outcome_path(run_id)
+    try:
+        ended: dict[str, Any] = json.loads(store.read(path))
+    except (FileNotFoundError, ValueError) as error:
+        raise TableStateError(f"{store.child(path)}: is not readable: {error}") from error
+    return ended
+
+
+def _committed_all_the_same(
+    store: Store, run_id: str, prepared: Prepared, error: StorageError | TableStateError
+) -> Outcome:
+    """The outcome of a run that met `error` after its commit. Raises `error` if it did not commit."""
+    base = -1 if prepared.base is None or prepared.base.version is None else prepared.base.version
+    try:
+        version = log.find_run(store, run_id, above=base)
+    except (StorageError, TableStateError):
+        raise error from None
+    if version is None:
+        raise error
+    return Outcome(
+        exit_code=0,
+        run_id=run_id,
+        version=version,
+        committed=True,
+        message=f"committed version {version}; but what the run says of itself could not be written or read: {error}",
     )
 
 
@@ -173,6 +211,7 @@ def _summary(stats: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **stats["counts"],
         "removed": sum(stats["gone"].values()),
+        "renamed": stats["renamed"],
         "chunks": stats["chunks"]["total"],
         **{name: stats["changes"].get(name, 0) for name in ("added", "changed", "moved", "deleted")},
         "withheld": sum(each["vanishing"] for each in stats["guard"]["sources"] if each["withheld"]),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import secrets
 import shutil
 import stat
 from collections.abc import Iterator
+from typing import Any
 
 TEMPORARY_START = ".tmp-rechunk-"
 TEMPORARY = re.compile(re.escape(TEMPORARY_START) + "[0-9a-f]{16}")
@@ -21,7 +23,8 @@ NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.EOPNOTSU
 def whole(path: str) -> tuple[bytes, os.stat_result]:
     """The bytes of a file, and what it was when they began to be read.
 
-    File objects cost more than the file when it is small (benchmarks/job.py).
+    File objects cost more than the file when it is small (benchmarks/job.py). One that shrinks meanwhile is an OSError,
+    never a shorter file.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # or a pipe that took the file's place would never open
     try:
@@ -36,9 +39,30 @@ def whole(path: str) -> tuple[bytes, os.stat_result]:
         while data:
             data = os.read(descriptor, 1 << 20)
             parts.append(data)
-        return b"".join(parts), info
+        found = b"".join(parts)
+        if len(found) < size:
+            raise OSError(errno.EIO, f"ended after {len(found)} of {size} bytes: it was cut while it was read", path)
+        return found, info
     finally:
         os.close(descriptor)
+
+
+class Whole(io.FileIO):
+    """A file that must not end before the size it had when it was opened: that it was cut meanwhile is an OSError.
+
+    Whoever reads records from it would take those that were cut off for removed ones.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.info = os.fstat(self.fileno())
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        found = super().readinto(buffer)
+        if found == 0 and len(buffer) and self.tell() < self.info.st_size:
+            what = f"ended after {self.tell()} of {self.info.st_size} bytes: it was cut while it was read"
+            raise OSError(errno.EIO, what, self.name)
+        return found
 
 
 def write_temporary(target: str, data: bytes | memoryview) -> str:

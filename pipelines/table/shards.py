@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipelines.errors import TableStateError
+from pipelines.errors import StorageError, TableStateError
 from pipelines.storage.store import Store
 from pipelines.table.layout import Kind
 from pipelines.table.records import FileEntry
@@ -85,7 +86,7 @@ def read(
 
     A whole file is fetched at once; with `columns` only the parts that are needed.
     """
-    try:
+    with readable(store, path):
         if columns is None:
             table = parquet_file(pa.BufferReader(store.read(path))).read(use_threads=False)
         else:
@@ -93,9 +94,25 @@ def read(
                 table = _some_columns(parquet_file(file), columns, filtered=filters is not None)
         table = table if filters is None else table.filter(filters)
         return _plain(table if columns is None else table.select(list(columns)))
+
+
+@contextmanager
+def readable(store: Store, path: str) -> Iterator[None]:
+    """Around reading one of the table's Parquet files: what goes wrong comes out as an error of the job.
+
+    TableStateError for a file that is missing or damaged, StorageError for one that the system cannot read.
+    """
+    try:
+        yield
     except FileNotFoundError as error:
         raise TableStateError(f"{store.child(path)}: the table names this file but it is missing") from error
-    except pa.ArrowInvalid as error:
+    except OSError as error:
+        if error.errno is not None:
+            reason = error.strerror or str(error)
+            raise StorageError(f"cannot be read: {reason}", address=store.child(path)) from error
+        # (Arrow's own: the file ends early, or its parts are not what they should be)
+        raise TableStateError(f"{store.child(path)}: not a readable Parquet file: {error}") from error
+    except pa.ArrowException as error:
         raise TableStateError(f"{store.child(path)}: not a readable Parquet file: {error}") from error
 
 

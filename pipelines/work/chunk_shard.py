@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from pipelines.documents.failures import failure_of
 from pipelines.documents.read import read_document
+from pipelines.errors import TableStateError
 from pipelines.planning import Task
 from pipelines.reconcile import states_changed
 from pipelines.routing import Router
@@ -63,6 +64,8 @@ def _read_marker(store: Store, marker: str) -> TaskResult | None:
         return TaskResult.from_json(store.read(marker))
     except FileNotFoundError:
         return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise TableStateError(f"{store.child(marker)}: is not readable: {error}; start a new run") from error
 
 
 class _Attempt:

@@ -15,11 +15,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.errors import TableStateError
 from pipelines.planning import PLAN_DOCUMENTS, Plan, Region, Task
 from pipelines.storage.store import Store
 from pipelines.table import layout
 from pipelines.table.records import FileEntry, Shard
-from pipelines.table.shards import parquet_file
+from pipelines.table.shards import parquet_file, read, readable
 
 _REPEATED = ["source", "rule", "fingerprint", "action", "reason", "kind", "part", "parts"]
 """Columns of few different values. A dictionary of the others costs as much as the rest of storing a plan."""
@@ -97,8 +98,17 @@ def store_plan(
 
 
 def load_plan(store: Store, run_id: str) -> StoredPlan:
-    """The plan of a run."""
-    values = json.loads(store.read(_plan(run_id)))
+    """The plan of a run. TableStateError when it is missing or damaged."""
+    path = _plan(run_id)
+    try:
+        return _loaded(json.loads(store.read(path)))
+    except FileNotFoundError as error:
+        raise TableStateError(f"{store.child(path)}: the plan of the run is missing; start a new run") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise TableStateError(f"{store.child(path)}: is not readable: {error}; start a new run") from error
+
+
+def _loaded(values: dict[str, Any]) -> StoredPlan:
     return StoredPlan(
         base=values["base"],
         tasks=tuple(Task(**_tuples(task)) for task in values["tasks"]),
@@ -115,19 +125,19 @@ def load_task_documents(store: Store, run_id: str, plan: StoredPlan, task: Task)
     if task.start == task.stop:
         return PLAN_DOCUMENTS.empty_table()
     group = sum(1 for earlier in plan.tasks[: task.index] if earlier.stop > earlier.start)
-    with store.open(_documents(run_id)) as file:
+    path = _documents(run_id)
+    with readable(store, path), store.open(path) as file:
         return parquet_file(file).read_row_group(group, use_threads=False)
 
 
 def load_duplicates(store: Store, run_id: str) -> pa.Table:
     """The objects whose document id another object has (planning.DUPLICATES)."""
-    return parquet_file(pa.BufferReader(store.read(_duplicates(run_id)))).read(use_threads=False)
+    return read(store, _duplicates(run_id))
 
 
 def load_decisions(store: Store, run_id: str) -> pa.Table:
     """id, action, reason, kind and uri of every file, and of every part of a container, of every task."""
-    with store.open(_documents(run_id)) as file:
-        return parquet_file(file).read(columns=["id", "action", "reason", "kind", "uri"], use_threads=False)
+    return read(store, _documents(run_id), columns=["id", "action", "reason", "kind", "uri"])
 
 
 def _parquet(table: pa.Table) -> bytes:

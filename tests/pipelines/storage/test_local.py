@@ -218,3 +218,35 @@ def test_a_folder_shows_its_files_whatever_else_it_holds(tmp_path: Path) -> None
     assert entries["a.txt"].validator == f"5-{info.st_mtime_ns}-{info.st_ctime_ns}-{info.st_ino}"
     assert entries["b.txt"].validator is None
     assert entries["inner/ü.txt"] == store.stat("inner/ü.txt")
+
+
+def test_file_that_is_cut_while_it_is_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"x" * 1_000_000)
+    read = os.read
+
+    def read_and_cut(descriptor: int, size: int) -> bytes:
+        found = read(descriptor, 1000)
+        os.truncate(file, 500_000)
+        return found
+
+    monkeypatch.setattr("pipelines.storage.disk.os.read", read_and_cut)
+    with pytest.raises(StorageError, match="ended after 500000 of 1000000 bytes"):
+        LocalStore(str(tmp_path)).fetch("a.txt")
+
+
+def test_opened_file_that_is_cut_never_just_ends(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(b"x" * 1_000_000)
+    opened, entry = LocalStore(str(tmp_path)).opened("a.jsonl")
+    with opened:
+        assert len(opened.read(10)) == 10
+        os.truncate(file, 500_000)
+        with pytest.raises(OSError, match="ended after 500000 of 1000000 bytes: it was cut while it was read"):
+            opened.read(entry.size)
+    file.write_bytes(b"y" * 1000)
+    opened, _ = LocalStore(str(tmp_path)).opened("a.jsonl")
+    with opened, file.open("ab") as more:
+        more.write(b"z" * 1000)  # what grows is no damage
+        more.flush()
+        assert opened.read() == b"y" * 1000 + b"z" * 1000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import errno
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.errors import TableStateError
+from pipelines.errors import StorageError, TableStateError
 from pipelines.storage.store import open_store
 from pipelines.table import schemas, shards
 from tests.pipelines.table.tables import chunk_rows, document_rows
@@ -178,3 +179,19 @@ def test_rows_at_positions_are_those_rows_however_they_are_copied(rows: list[int
     parts = [pa.table({"n": pa.array(range(start, start + HALF), pa.int64())}) for start in (0, HALF)]
     found = shards.rows_at(pa.concat_tables(parts), np.array(rows, np.int64))
     assert found["n"].to_pylist() == rows
+
+
+def test_a_file_that_ends_early_is_damaged_and_one_that_the_system_cannot_read_is_not(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path))
+    written = shards.write(store, "a.parquet", chunk_rows(CORPUS), "chunks")
+    file = tmp_path / "a.parquet"
+    footer = file.read_bytes()[-2000:]
+    file.write_bytes(footer)  # the columns that the footer speaks of are not there
+    assert written.bytes > 4000
+    with pytest.raises(TableStateError, match=r"a\.parquet: not a readable Parquet file"):
+        shards.read(store, "a.parquet", ["text"])
+    with (
+        pytest.raises(StorageError, match=r"a\.parquet: cannot be read: Input/output error"),
+        shards.readable(store, "a.parquet"),
+    ):
+        raise OSError(errno.EIO, "Input/output error")
