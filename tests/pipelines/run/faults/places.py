@@ -159,7 +159,8 @@ class Memory(Place):
 
 
 class S3(Place):
-    def __init__(self, server: S3Server, options: dict[str, dict[str, Any]], folder: Path, bucket: str) -> None:
+    def __init__(self, server: S3Server, options: dict[str, dict[str, Any]], folder: Path) -> None:
+        bucket = "faults"
         self._bucket = server.make(bucket)
         self._file = folder / "rechunk.yaml"
         self.server = server
