@@ -1,0 +1,76 @@
+"""Writers that race for one version, on every store but S3 (test_races_on_s3.py): exactly one wins."""
+
+from __future__ import annotations
+
+import multiprocessing
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.table import log
+from tests.pipelines.run.buckets import Stored
+from tests.pipelines.run.corpus import text
+from tests.pipelines.table.test_races_on_s3 import WRITERS, race, whole_run
+
+Options = dict[str, dict[str, Any]]
+Place = tuple[str, Options]
+
+STORES = ["disk", "memory", "gcs", pytest.param("azure", marks=pytest.mark.slow)]
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Place]:
+    """The address of an empty folder on a store, and the options to reach it."""
+
+    def place(name: str) -> Place:
+        if name == "disk":
+            return str(tmp_path), {}
+        if name == "memory":
+            return f"memory://races-{uuid.uuid4().hex}", {}
+        if name == "gcs":
+            request.getfixturevalue("gcs")
+            return "gs://bucket", request.getfixturevalue("gcs_options")
+        found: Place = request.getfixturevalue("azure")
+        return found
+
+    return place
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("rounds", [5, pytest.param(50, marks=pytest.mark.slow)])
+def test_one_of_eight_writers_wins_each_round(place: Callable[[str], Place], store: str, rounds: int) -> None:
+    address, options = place(store)
+    winners = race(f"{address}/table", options, [f"_delta_log/{number:020d}.json" for number in range(rounds)])
+    assert [len(won) for _, won in winners] == [1] * rounds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("store", ["disk", "gcs", "azure"])
+def test_one_of_eight_whole_runs_wins(place: Callable[[str], Place], store: str) -> None:
+    """Each in a process of its own; nights with a change each, so that there is a race every time."""
+    address, options = place(store)
+    stored = Stored(f"{address}/docs", f"{address}/table", options)
+    for number in range(10):
+        stored.write(f"{number:03d}.txt", text(3, f"of {number}"))
+    context = multiprocessing.get_context("spawn")
+    for version in range(2):
+        stored.write("000.txt", text(version + 4, "changing"))
+        barrier, queue = context.Barrier(WRITERS), context.Queue()
+        processes = [context.Process(target=whole_run, args=(stored, barrier, queue)) for _ in range(WRITERS)]
+        for process in processes:
+            process.start()
+        outcomes = [queue.get(timeout=300) for _ in processes]
+        for process in processes:
+            process.join()
+        winners = [outcome for outcome in outcomes if outcome[3]]
+        assert len(winners) == 1
+        # Who begins after the winner has committed finds nothing to do.
+        assert {outcome[0] for outcome in outcomes if not outcome[3]} <= {0, 6}
+        head = log.head(stored.store)
+        assert head is not None
+        assert (head.version, head.run_id) == (version, winners[0][2])
+        assert stored.rows() == stored.afresh(f"afresh-{version}")
+    assert stored.run().committed is False
