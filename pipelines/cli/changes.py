@@ -2,6 +2,9 @@
 
 Whatever happened in between is already netted out. With --output json each line is one object:
 {"op": "upsert", "id": …, and every other column} or {"op": "delete", "id": …, "parent_id": …, "chunk_index": …}.
+Before them come {"op": "rename", "old_id": …, "new_id": …, "old_uri": …, "new_uri": …, "hash": …, "chunk_count": …}:
+documents that are there under another id. Whoever keeps vectors can copy that of `old_id#n` to `new_id#n`, for each n
+below `chunk_count`; whoever does not can leave these lines out, since upserts and deletions say everything.
 """
 
 from __future__ import annotations
@@ -23,6 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace, console: Console) -> int:
     changes = changes_since(arguments.table, arguments.since)
+    renamed = 0
+    for document in changes.renamed_documents():
+        if console.closed:
+            return 0
+        renamed += 1
+        _print_rename(document, console)
     for row in changes.upserted_rows():
         if console.closed:
             return 0
@@ -34,8 +43,16 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
     console.message(
         f"{changes.upserts:,} to upsert and {changes.deletions:,} to delete "
         f"from version {changes.since} to version {changes.until}"
+        + (f"; {renamed:,} documents are there under another id" if renamed else "")
     )
     return 0
+
+
+def _print_rename(document: dict[str, Any], console: Console) -> None:
+    if console.as_json:
+        console.json_line({"op": "rename", **document})
+    else:
+        console.line(f"rename  {printable(document['old_id'])} → {printable(document['new_id'])}")
 
 
 def _print(operation: str, row: dict[str, Any], console: Console) -> None:

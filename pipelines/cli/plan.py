@@ -47,6 +47,8 @@ def _print(report: Mapping[str, Any], console: Console) -> None:
     rows: list[tuple[str, Any]] = [("documents listed", report["documents"]["listed"])]
     rows += [(f"  {name}", report["documents"][name]) for name in _DOCUMENTS]
     rows += [(f"  gone: {reason.replace('_', ' ')}", number) for reason, number in report["gone"].items()]
+    if report["renamed"]:
+        rows.append(("  there under another id", report["renamed"]))
     rows.append(("chunks", report["chunks"]["total"]))
     rows += [(f"  {name}", report["chunks"][name]) for name in CHANGES]
     rows += [("characters chunked", report["characters"])]

@@ -52,6 +52,7 @@ def run_stats(
         "changes": outcome.get("changes", {}),
         "reasons": outcome.get("reasons", {}),
         "gone": outcome.get("gone", {}),
+        "renamed": outcome.get("renamed", 0),
         "states_changed": outcome.get("states_changed", 0),
         "guard": outcome.get("guard", {}),
         "gate": outcome.get("gate", {}),

@@ -14,6 +14,7 @@ from pipelines.reconcile import Net, net
 from pipelines.storage.store import Store
 from pipelines.table import shards
 from pipelines.table.records import Shard, Snapshot
+from pipelines.table.renaming import renames_between
 from pipelines.table.schemas import DOCUMENTS
 
 COMPARED = ("id", "chunk_hashes")
@@ -27,6 +28,7 @@ class ChangesSince:
     since: int
     until: int
     _store: Store
+    _before: tuple[Shard, ...]
     _shards: tuple[Shard, ...]
     _net: Net
 
@@ -39,6 +41,17 @@ class ChangesSince:
     def deletions(self) -> int:
         """How many chunks are to be deleted."""
         return int(self._net.deletions.num_rows)
+
+    def renamed_documents(self) -> Iterator[dict[str, Any]]:
+        """Documents that are there under another id, with the columns of `renames`, however many commits it took.
+
+        Chunk `new_id#n` has the content of the chunk `old_id#n` of version `since`, for each n below `chunk_count`: its
+        vector can be copied. The old chunks are among the deletions, the new ones among the upserts all the same.
+        """
+        if self.upserts and self.deletions:
+            for found in renames_between(self._store, self._before, self._shards):
+                for batch in found.to_batches(_ROWS_AT_ONCE):
+                    yield from batch.to_pylist()
 
     def upserted_rows(self) -> Iterator[dict[str, Any]]:
         """The rows to write, with every column of the table, by shard."""
@@ -72,6 +85,7 @@ def changes_since(target: str, since: int) -> ChangesSince:
         since=since,
         until=new.version,
         _store=store,
+        _before=before,
         _shards=touched,
         _net=net(_states(store, before), _states(store, touched)),
     )

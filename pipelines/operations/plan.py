@@ -109,6 +109,7 @@ def _report(
         "chunks": {"total": stats["chunks"]["total"]} | {name: stats["changes"].get(name, 0) for name in CHANGES},
         "reasons": stats["reasons"],
         "gone": stats["gone"],
+        "renamed": stats["renamed"],
         "characters": counts.get("characters", 0),
         "tokens": None if config.tokens is None else counts.get("tokens", 0),
         "bytes_read": stats["bytes_read"],

@@ -120,8 +120,9 @@ RENAMES = _columns(
     old_uri=pa.string(),
     new_uri=pa.string(),
     hash=pa.string(),
+    chunk_count=pa.int32(),
 )
-"""Documents that vanished under one id and appeared, byte for byte, under another in one run."""
+"""Documents that vanished under one id and came, byte for byte and chunk for chunk, under another in one commit."""
 
 SORTED_BY: Mapping[Kind, tuple[str, ...]] = {
     "chunks": ("parent_id", "chunk_index"),

@@ -19,6 +19,7 @@ from pipelines.guard import Verdict
 from pipelines.table import log, schemas
 from pipelines.table.keys import CONTAINER, FILE
 from pipelines.table.records import FileEntry, Shard
+from pipelines.table.renaming import renames_between
 from pipelines.work.deciding.assembly import Assembled, Assembly
 from pipelines.work.deciding.identities import lost_failures, lost_outcomes, settle_shared
 from pipelines.work.deciding.keeping import Keeping, keeping_of
@@ -47,17 +48,20 @@ class Decision:
 
     `action`: publish; nothing (no row and no state changed, or only deletions that are withheld); gate (a hard gate
     failed); race (another run committed meanwhile). `listed` counts files and records, those without an id among them;
-    `gone` those that the last snapshot has and this one has not, by reason.
+    `gone` those that the last snapshot has and this one has not, by reason; `renamed` are those of them that are there
+    under another id.
     """
 
     action: Action
     shards: tuple[Shard, ...] = ()
     changes: tuple[FileEntry, ...] = ()
     failures: tuple[FileEntry, ...] = ()
+    renames: tuple[FileEntry, ...] = ()
     documents: Mapping[str, int] = field(default_factory=dict)
     by_change: Mapping[str, int] = field(default_factory=dict)
     by_reason: Mapping[str, int] = field(default_factory=dict)
     gone: Mapping[str, int] = field(default_factory=dict)
+    renamed: int = 0
     states_changed: int = 0
     listed: int = 0
     failed: int = 0
@@ -67,7 +71,7 @@ class Decision:
 
 
 def decide(job: Job, plan: StoredPlan, results: Sequence[TaskResult]) -> Decision:
-    """Compare, judge, and write `changes` and `failures`; nothing the table names is touched."""
+    """Compare, judge, and write `changes`, `failures` and `renames`; nothing the table names is touched."""
     ledger = Ledger(job, plan, results)
     counts = Counts.total(result.counts for result in results)
     head = log.head(ledger.store)
@@ -90,14 +94,17 @@ def decide(job: Job, plan: StoredPlan, results: Sequence[TaskResult]) -> Decisio
     assembled = Assembly(ledger, places, keeping, changes, old_failures["id"].combine_chunks()).assemble()
     found = [with_streaks(rows, assembled.streaks) for rows in found]
     new_failures = next_failures(old_failures, [*found, *lost], _settlement(ledger, assembled, old_failures))
+    renames = _renames(ledger, assembled)
     outcome = replace(
         outcome,
         shards=tuple(assembled.shards),
         changes=changes.entries(),
+        renames=renames,
         documents=dict(sorted(assembled.documents.items())),
         by_change=dict(assembled.by_change),
         by_reason=dict(assembled.by_reason),
         gone=dict(sorted(assembled.gone.items())),
+        renamed=sum(entry.rows for entry in renames),
         states_changed=assembled.states_changed,
     )
     changed = (
@@ -109,6 +116,15 @@ def decide(job: Job, plan: StoredPlan, results: Sequence[TaskResult]) -> Decisio
     failures = Rows(ledger, "failures")
     failures.add(new_failures)
     return replace(outcome, action="publish" if changed else "nothing", failures=failures.entries() if changed else ())
+
+
+def _renames(ledger: Ledger, assembled: Assembled) -> tuple[FileEntry, ...]:
+    """The documents that are gone and came under another id. What stays, whatever keeps it, is not gone."""
+    renames = Rows(ledger, "renames")
+    if assembled.gone and assembled.by_change["added"]:
+        for rows in renames_between(ledger.store, ledger.plan.old_shards, assembled.shards):
+            renames.add(rows)
+    return renames.entries()
 
 
 def _lost_ids(ledger: Ledger, places: Places, keeping: Keeping, counts: Counts) -> list[pa.Table]:

@@ -65,6 +65,7 @@ def summary(decision: Decision) -> dict[str, Any]:
         "changes": dict(decision.by_change),
         "reasons": dict(decision.by_reason),
         "gone": dict(decision.gone),
+        "renamed": decision.renamed,
         "states_changed": decision.states_changed,
         "listed": decision.listed,
         "failed": decision.failed,
@@ -84,8 +85,9 @@ def _snapshot(job: Job, decision: Decision, shards: Sequence[Shard], parent: int
         shards=tuple(shards),
         changes=decision.changes,
         failures=decision.failures,
+        renames=decision.renames,
         payload=dict(job.config.payload),
         sources=tuple(SourceCount(path=path, documents=number) for path, number in decision.documents.items()),
         config=config,
-        stats={"changes": dict(decision.by_change), "failed": decision.failed},
+        stats={"changes": dict(decision.by_change), "failed": decision.failed, "renamed": decision.renamed},
     )

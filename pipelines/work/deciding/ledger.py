@@ -26,7 +26,7 @@ UNLISTED = pa.array(["unreachable", "unreplaced", "unlisted", "out_of_scope"])
 """Why the plan keeps objects that are not listed."""
 
 ROWS_PER_FILE = 100_000
-"""Rows of `changes` or `failures` held in memory before they are written."""
+"""Rows of `changes`, `failures` or `renames` held in memory before they are written."""
 
 
 class Ledger:
@@ -113,8 +113,8 @@ class Ledger:
         return self.plan.old_shards[task.old_shards[0]] if self.plan.may_reuse(task) else None
 
     def put(self, rows: pa.Table, kind: layout.Kind) -> FileEntry:
-        """Write rows where the run keeps what is not published yet. A dry run only counts chunks and changes."""
-        if self.job.scratch is not None and kind in ("chunks", "changes"):
+        """Write rows where the run keeps what is not published yet. A dry run only counts most of them."""
+        if self.job.scratch is not None and kind in ("chunks", "changes", "renames"):
             return FileEntry(path="", rows=rows.num_rows, bytes=0, sha256="")
         folder = f"{layout.attempts_folder(self.job.run_id)}/decide/{self._attempt}"
         return shards.write(self.store, f"{folder}/{kind}-{uuid.uuid4().hex}.parquet", rows, kind, self.payload)
