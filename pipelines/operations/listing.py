@@ -98,17 +98,17 @@ def _kinds(source: Source, paths: Sequence[str]) -> pa.Array:
     """What each object is. Names are asked once an ending: there may be millions of them."""
     if source.format != "auto" or source.extractor is not None:
         return pa.repeat(pa.scalar(CONTAINER if is_container(source, "") else FILE), len(paths))
-    known: dict[str, str] = {}
-    kinds = []
-    for path in paths:
-        ending = path[path.rfind(".", -LONGEST_ENDING) :]  # without a dot: its last letter, which is no container's
-        kind = known.get(ending)
-        if kind is None:
-            kind = CONTAINER if is_container(source, path) else FILE
-            if plain_name(path) == path:
-                known[ending] = kind
-        kinds.append(kind)
-    return pa.array(kinds, pa.string())
+    # (without a dot: its last letter, which is no container's ending)
+    examples = {path[path.rfind(".", -LONGEST_ENDING) :]: path for path in paths}
+    known = {ending: _kind(source, path) for ending, path in examples.items() if plain_name(path) == path}
+    if len(known) == len(examples) and len(set(known.values())) == 1:
+        return pa.repeat(pa.scalar(known.popitem()[1]), len(paths))
+    found = [known.get(path[path.rfind(".", -LONGEST_ENDING) :]) or _kind(source, path) for path in paths]
+    return pa.array(found, pa.string())
+
+
+def _kind(source: Source, path: str) -> str:
+    return CONTAINER if is_container(source, path) else FILE
 
 
 def _table(page: Page, index: int, source: Source, address: str) -> pa.Table:

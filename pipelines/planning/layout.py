@@ -15,7 +15,13 @@ from pipelines.planning.pieces import Span
 from pipelines.planning.records import Region, ShardRange, Strings, Task
 
 SPLIT_ABOVE = 2
-"""A touched shard splits when its input exceeds this many times `task_bytes`: growth does not reshuffle every night."""
+"""A touched shard splits above this many times `task_bytes`, by weight: growth does not reshuffle every night."""
+
+MOST_DOCUMENTS = 4_096
+"""A shard takes this many documents at most: each weighs at least this part of `task_bytes`.
+
+A night rewrites whole shards, and what that costs is rows and states as much as bytes (benchmarks/job.py nights).
+"""
 
 SMALL = 4
 """A touched shard below 1/SMALL of `task_bytes` merges with a touched neighbour."""
@@ -53,13 +59,15 @@ def lay_out(
     spans: Sequence[Span] = (),
     rewrite: bool = False,
 ) -> Layout:
-    """Lay pieces with sorted `keys` out in shards of about `task_bytes`.
+    """Lay pieces with sorted `keys` out in shards of about `task_bytes`, and of MOST_DOCUMENTS at most.
 
     Old shards without a `touched` piece, and in no span of a container, stay as they are unless `rewrite` is set; those
     of a container that is read are filled anew together. A first run (no `shards`) fills shards in key order; an empty
     corpus is one shard without documents.
     """
-    total, read, touch = (_running(values) for values in (sizes, reads, touched))
+    size, read, touch = (_running(values) for values in (sizes, reads, touched))
+    vanishes = touched & ~reads
+    total = _running(np.where(vanishes, 0, np.maximum(sizes, task_bytes // MOST_DOCUMENTS)))
     tasks: list[Task] = []
     untouched: list[int] = []
     regions: list[Region] = []
@@ -78,7 +86,7 @@ def lay_out(
                     start=piece.start,
                     stop=piece.stop,
                     old_shards=tuple(each for each in old_shards if _overlap(piece, shards[each])),
-                    input_bytes=int(total[piece.stop] - total[piece.start]),
+                    input_bytes=int(size[piece.stop] - size[piece.start]),
                     reads=int(read[piece.stop] - read[piece.start]),
                 )
             )

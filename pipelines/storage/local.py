@@ -37,7 +37,7 @@ from pipelines.storage.disk import (
     whole,
     write_temporary,
 )
-from pipelines.storage.plainfiles import add_plain, entry_of
+from pipelines.storage.plainfiles import add_plain, entry_of, validator_of
 
 Names = list[str]  # inside the class, `list` is the method
 
@@ -203,8 +203,7 @@ class LocalStore(Store):
             data, info = whole(self._checked(path))
         except OSError as error:
             raise self._failure(error, "cannot be read", path) from error
-        entry = entry_of(path, info, now)
-        return Fetched(data, entry.modified, entry.validator if info.st_size == len(data) else None)
+        return Fetched(data, info.st_mtime_ns, validator_of(info, now) if info.st_size == len(data) else None)
 
     def open(self, path: str) -> BinaryIO:
         try:

@@ -43,9 +43,15 @@ def add_plain(folder: str, files: Sequence[os.DirEntry[str]], now: int, page: Pa
 
 def entry_of(path: str, info: os.stat_result, now: int) -> Entry:
     """The entry of one file, listed at `now` (UTC ns)."""
+    return Entry(path, info.st_size, info.st_mtime_ns, validator_of(info, now))
+
+
+def validator_of(info: os.stat_result, now: int) -> str | None:
+    """The validator of one file, as it was at `now` (UTC ns)."""
     modified, changed = info.st_mtime_ns, info.st_ctime_ns
-    validator = _VALIDATOR % (info.st_size, modified, changed, info.st_ino)
-    return Entry(path, info.st_size, modified, validator if _trusted(modified, changed, now) else None)
+    if modified >= now - LONGEST_TICK and not _trusted(modified, changed, now):
+        return None
+    return _VALIDATOR % (info.st_size, modified, changed, info.st_ino)
 
 
 def _trusted(modified: int, changed: int, now: int) -> bool:

@@ -166,8 +166,21 @@ def _can_write_bloom_filters() -> bool:
 
 
 def _sorted(table: pa.Table, keys: Sequence[str]) -> pa.Table:
-    order = pc.sort_indices(table.select(keys).combine_chunks(), sort_keys=[(key, "ascending") for key in keys])
+    table = table.combine_chunks()
+    if _is_sorted(table, keys):  # as a first run makes all it writes
+        return table
+    order = pc.sort_indices(table.select(keys), sort_keys=[(key, "ascending") for key in keys])
     return rows_at(table, order.to_numpy()).combine_chunks()
+
+
+def _is_sorted(table: pa.Table, keys: Sequence[str]) -> bool:
+    """Whether it is certain that every row belongs after the one before; a null is not."""
+    before, after = table.slice(0, max(table.num_rows - 1, 0)), table.slice(1)
+    sorted_: Any = True
+    for key in reversed(keys):
+        equal = pc.and_(pc.equal(before[key], after[key]), sorted_)
+        sorted_ = pc.or_(pc.less(before[key], after[key]), equal)
+    return bool(pc.all(pc.fill_null(sorted_, False)).as_py())
 
 
 def _rows_per_group(table: pa.Table) -> int:

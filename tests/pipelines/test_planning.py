@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.planning import LISTING, STATE_COLUMNS, Plan, PlanSource, plan
+from pipelines.planning.layout import MOST_DOCUMENTS
 from tests.pipelines.tables import first_rule, listed, listing, source, state, states
 
 
@@ -294,6 +295,19 @@ def test_a_first_run_fills_shards_in_key_order() -> None:
     ]
     assert [task.input_bytes for task in made.tasks] == [1000, 600, 500, 3000, 1]
     assert [(region.old_shards, region.tasks) for region in made.regions] == [((), (n,)) for n in range(5)]
+
+
+def test_of_tiny_documents_a_shard_takes_so_many_at_most() -> None:
+    names = [f"{number:05d}" for number in range(2 * MOST_DOCUMENTS + 1)]
+    made = planned([listed(name, size=3) for name in names], task_bytes=1 << 24)
+    assert [task.stop - task.start for task in made.tasks] == [MOST_DOCUMENTS, MOST_DOCUMENTS, 1]
+    assert [task.input_bytes for task in made.tasks] == [3 * MOST_DOCUMENTS, 3 * MOST_DOCUMENTS, 3]
+    old = [state(name, "", size=3) for name in names]
+    rows = [listed(name, size=3, validator="v2" if name == names[-1] else "v1") for name in names]
+    grown = planned(rows, old, task_bytes=1 << 24)  # one more than twice as many as a shard should have
+    assert [task.stop - task.start for task in grown.tasks] == [MOST_DOCUMENTS, MOST_DOCUMENTS, 1]
+    gone = planned(rows[:-1], old, task_bytes=1 << 24)  # what vanishes weighs nothing
+    assert [task.stop - task.start for task in gone.tasks] == [2 * MOST_DOCUMENTS + 1]
 
 
 def test_nothing_changed_is_nothing_to_do() -> None:
