@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chunkers.cutting.levels import BoundLevel, Scanned
+from chunkers.text.full_stops import is_abbreviation
 from chunkers.text.scripts import CLOSERS, HAN_KANA, inside_class
-from chunkers.text.sentences import is_abbreviation
 
 _CLOSE = inside_class(CLOSERS)
 _OPENS_NEXT = re.compile(rf"[\s{HAN_KANA}]|\Z")

@@ -17,9 +17,11 @@ from chunkers.text.lines import skip_space, trim_space
 from chunkers.text.scripts import HAN_KANA, NO_LINE_END, NO_LINE_START, inside_class
 from chunkers.text.sentences import (
     ASCII_SENTENCE_END,
+    BULLETS,
     CLAUSE_END,
     OTHER_STOP,
     SENTENCE_END,
+    SENTENCE_END_OR_BULLET,
     first_easy_start,
     is_sentence_end,
 )
@@ -298,7 +300,9 @@ class Sentences(Scanned):
     __slots__ = ()
 
     def __init__(self, text: str) -> None:
-        pattern = ASCII_SENTENCE_END if text.isascii() else SENTENCE_END
+        pattern = ASCII_SENTENCE_END
+        if not text.isascii():
+            pattern = SENTENCE_END_OR_BULLET if any(mark in text for mark in BULLETS) else SENTENCE_END
         super().__init__(text, pattern, "sentence", accept=is_sentence_end, width=192)
 
     def first_start(self, low: int, high: int) -> int | None:

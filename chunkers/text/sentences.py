@@ -8,15 +8,7 @@ from __future__ import annotations
 
 import re
 
-from chunkers.text.abbreviations import (
-    BEFORE_NUMBERS,
-    MAYBE_LAST,
-    MONTHS,
-    NEVER_LAST,
-    OPENING_WORDS,
-    TIMES,
-    TITLES,
-)
+from chunkers.text.full_stops import WORD_BEFORE, WORD_BEHIND, is_abbreviation
 from chunkers.text.scripts import CLOSERS, HAN_KANA, HANGUL, OPENERS, inside_class
 
 FULL_STOPS = "。！？｡．।॥۔؟։።፧។៕။།༎꘏‼⁇⁈⁉"
@@ -25,28 +17,27 @@ FULL_STOPS = "。！？｡．।॥۔؟։።፧។៕။།༎꘏‼⁇⁈⁉"
 OTHER_STOP = re.compile("[।॥۔؟։።។။།]")
 """Full stops of scripts that are neither Latin, Cyrillic or Greek nor Chinese or Japanese."""
 
-LATIN_STOP = re.compile(r"\.(?<=[a-zß-öø-ÿά-ώа-я]{4}\.)[ \n]\s*+[!-`{-~À-ÖØ-ÞΑ-ΩА-Я]")
-"""A full stop that surely ends a sentence, and the first letter of the next one."""
+LATIN_STOP = re.compile(r"\.(?<=[a-zß-öø-ÿά-ώа-я]{4}\.)[ \n]\s*+[\"-+\-/-:<->@-Z\\-`{-~À-ÖØ-ÞΑ-ΩА-Я]")
+"""A full stop that surely ends a sentence, and the first letter of the next one: no mark and no note."""
 
 _CLOSE = inside_class(CLOSERS)
 _OPEN = inside_class(OPENERS)
-_NOTES = r"(?:\[\d{1,3}\])*"
-SENTENCE_END = re.compile(
+_NOTES = r"(?:\[\d{1,3}\])*(?: (?:\[\d{1,3}\] ?)*\[\d{1,3}\](?=\s|\Z))?"
+_END = (
     f"(?:[.!?;\u037e{FULL_STOPS}]|(?<=[\u0531-\u0587]):)[.!?…{FULL_STOPS}]*"
-    f"(?: ?[»›](?!\\w)|[“«](?=\\s|\\Z)|[{_CLOSE}])*{_NOTES}"
+    f"(?: ?[»›](?!\\w)|[“«`](?=\\s|\\Z)|[{_CLOSE}])*{_NOTES}"
 )
+SENTENCE_END = re.compile(_END)
 """A possible sentence end; `is_sentence_end` tells whether it is one."""
-ASCII_SENTENCE_END = re.compile(f"[.!?](?<![.!?]{{2}})[.!?]*+[{inside_class(')]}')}\"']*+{_NOTES}(?=\\s)")
+BULLETS = "•⁃‣"
+SENTENCE_END_OR_BULLET = re.compile(rf"{_END}|(?<=\S)(?=[ \t]++[{BULLETS}][ \t]?\w)")
+"""The same in texts that list things within lines: where a bullet follows."""
+ASCII_SENTENCE_END = re.compile(f"[.!?](?<![.!?]{{2}})[.!?]*+[{inside_class(')]}')}\"'`]*+{_NOTES}(?=\\s)")
 """The same for text that is all ASCII: it starts with a plain set, so the search is several times faster."""
 CLAUSE_END = re.compile(f"[，；：、､،؛…‥—][，；：、､،؛…‥—{_CLOSE}]*|[,;:–][{_CLOSE}]*(?=\\s)")
 
-_WORD_BEFORE = re.compile(
-    r"[\w.°\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0d3e-\u0d4d]*$"
-)  # \w holds no combining marks
-_WORD_BEHIND = re.compile(r"\s*([^\W\d_]+)(\.?)")
-_NEXT_DIGIT = re.compile(r"\s*\d")
-_ACRONYM = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
-_SECTION_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})+")
+_GOES_ON = re.compile(r" ++(?:(?:''|[\"'”’»]) ++)?(?:[,;]|[.!?]++(?=\s|\Z))")
+"""Behind a mark: more of them, or a comma, with spaces between as in text that was taken apart (`Stop ! ! '' , he`)."""
 _SPACED_DOTS = re.compile(r"\.(?: \.)+")
 _NEXT = re.compile(r"\s*([" + _OPEN + r"\"'¿¡]*)(\S?)(\S?)")
 _PARENTHESIS = re.compile(r"[（(][^（()）\n]{0,200}[。！？.!?][)）]")
@@ -54,7 +45,7 @@ _CJK = re.compile(f"[{HAN_KANA}]")
 _HANGUL = re.compile(f"[{HANGUL}]")
 _QUOTES = re.compile("[「」『』“”\n]")
 _TITLE_MARKS = re.compile("[《》\n]")
-_QUOTE_CLOSERS = frozenset("」』”’\"'»›“«")
+_QUOTE_CLOSERS = frozenset("」』”’\"'»›“«`")
 _HORIZON = 400
 
 
@@ -81,6 +72,8 @@ def first_easy_start(text: str, low: int, high: int) -> int:
 def is_sentence_end(text: str, found: re.Match[str]) -> bool:
     """Whether a match of `SENTENCE_END` in `text` ends a sentence there."""
     start, end = found.span()
+    if start == end:
+        return True
     ender = text[start]
     if ender in ";\u037e" and not ("\u0370" <= text[start - 1] <= "\u03ff" and text[end : end + 1].isspace()):
         return False
@@ -95,6 +88,8 @@ def is_sentence_end(text: str, found: re.Match[str]) -> bool:
         return _ends_full_stop(text, start, end, following, text[end - 1] in _QUOTE_CLOSERS and end - start > 1)
     if ender == "." and (text[start - 2 : start] == ". " or text[end : end + 2] == " .") and start:
         return _ends_spaced_dots(text, start)
+    if _GOES_ON.match(text, end):
+        return False
     if "\n" in text[end : following.start(1)]:
         return not (ender == "." and (first.islower() or is_abbreviation(text, start)))
     quoted = text[end - 1] in _QUOTE_CLOSERS and end - start > 1
@@ -104,34 +99,46 @@ def is_sentence_end(text: str, found: re.Match[str]) -> bool:
         return ender != "." and not quoted
     if quoted and _HANGUL.match(first):
         return False
-    if first.islower() and not second.isupper() and (ender == "." or quoted or _is_name(text, start, ender)):
+    if first.islower() and not second.isupper() and _needs_capital(text, start, end, quoted):
         return False
     if first in "-–—" and _goes_on_in_small(text, following.start(2)):
         return False
     if ender != ".":
         return True
+    if first == "№":
+        return False
     if text[start - 1] in "[(" and start and text[end - 1 : end] in "])\"'":
         return text[start + 1 : start + 3] != ".."  # […] is a gap in a quotation
     return text[start + 1 : start + 2] == "." or not is_abbreviation(text, start)
 
 
+def _needs_capital(text: str, start: int, end: int, quoted: bool) -> bool:
+    """Whether a small letter behind the marks at `start` says that the sentence goes on.
+
+    It does behind a stop or dots, a quote, a name, and marks that stand apart (`Quoi ? dit-il`).
+    """
+    is_apart = text[start - 1 : start] in (" ", "\xa0", "\u202f")
+    return text[start] == "." or quoted or is_apart or ".." in text[start:end] or _is_name(text, start, text[start])
+
+
 def _is_name(text: str, mark: int, ender: str) -> bool:
     """Whether an exclamation mark belongs to a name, as in `She works at Yahoo! in accounting`."""
-    before = _WORD_BEFORE.search(text, max(0, mark - 16), mark)
+    before = WORD_BEFORE.search(text, max(0, mark - 16), mark)
     lead = text[max(0, mark - len(before[0]) - 2) : mark - len(before[0])].strip() if before else ""
     return ender == "!" and before is not None and before[0][:1].isupper() and bool(lead) and lead[-1].islower()
 
 
 def _goes_on_in_small(text: str, dash: int) -> bool:
     """Whether a small letter follows the dash, as in `“Why?” – she said`."""
-    found = _WORD_BEHIND.match(text, dash + 1)
+    found = WORD_BEHIND.match(text, dash + 1)
     return found is not None and found[1][0].islower()
 
 
 def _ends_spaced_dots(text: str, dot: int) -> bool:
     """Whether a dot of an ellipsis written `. . .` ends a sentence.
 
-    The first one does where it stands right behind a word and three follow; the last one of four that stand apart.
+    The first one does where it stands right behind a word and three follow; the last one of four that stand apart; the
+    last one of three where more than they say so.
     """
     begin = dot
     while begin > 1 and text[begin - 2 : begin] == ". ":
@@ -141,9 +148,13 @@ def _ends_spaced_dots(text: str, dot: int) -> bool:
         return False
     last, count = run.end() - 1, len(run[0]) // 2 + 1
     attached = begin > 0 and not text[begin - 1].isspace()
-    behind = _WORD_BEHIND.match(text, last + 1)
-    if count < 4 or behind is None or behind[1][0].islower():
+    behind = WORD_BEHIND.match(text, last + 1)
+    if behind is None or behind[1][0].islower():
         return False
+    if count < 4:  # two spaces, or a mark in front, say that this is an end
+        return dot == last and (
+            text.startswith("  ", last + 1) or text[max(0, begin - 2) : begin].strip() in ("!", "?")
+        )
     return dot == (begin if attached else last)
 
 
@@ -180,62 +191,3 @@ def _inside_continued_quote(text: str, end: int) -> bool:
         return False
     after = text[mark.end() : mark.end() + 1]
     return bool(after) and not after.isspace() and after not in FULL_STOPS and after not in OPENERS + CLOSERS
-
-
-def is_abbreviation(text: str, dot: int) -> bool:
-    """Whether the full stop at `dot` belongs to an abbreviation, an initial or a list number."""
-    before = _WORD_BEFORE.search(text, max(0, dot - 16), dot)
-    word = before[0] if before else ""
-    if not word:
-        return False
-    behind = _WORD_BEHIND.match(text, dot + 1)
-    following = behind[1] if behind else ""
-    if word.isdigit():
-        return _is_ordinal(text, dot, word, following)
-    if _SECTION_NUMBER.fullmatch(word):
-        return _starts_line(text, dot - len(word)) and text[dot + 1 : dot + 2] in (" ", "\t", "\xa0", "\u3000")
-    if word == "I" and following.lower() in OPENING_WORDS:
-        return False
-    if len(word) == 1 and word.isalpha():
-        return word.isupper() or "\u0621" <= word <= "\u064a" or _is_short(text, dot, word, following, behind)
-    small = word.lower()
-    if small in NEVER_LAST:
-        return True
-    if small in BEFORE_NUMBERS:
-        return _NEXT_DIGIT.match(text, dot + 1) is not None
-    if small in TIMES and "." in small:
-        return following.lower() in TITLES or (len(following) > 2 and following.isupper()) or _is_initial(behind)
-    if small in MAYBE_LAST or ("." in word and _ACRONYM.fullmatch(word)):
-        return following.lower() not in OPENING_WORDS
-    return False
-
-
-def _starts_line(text: str, start: int) -> bool:
-    """Whether nothing but blanks stands on the line in front of `start`."""
-    lead = text[max(0, start - 4) : start].rstrip(" \t#")
-    return not lead or lead[-1] in "\n\r"
-
-
-def _is_ordinal(text: str, dot: int, number: str, following: str) -> bool:
-    """Whether a number with a full stop is the day of a date, or the number of an item at a line's start."""
-    if len(number) > 2:
-        return False
-    if following.lower() in MONTHS and text[dot + 1 : dot + 2] == " ":
-        return True
-    lead = text[max(0, dot - len(number) - 3) : dot - len(number)].rstrip(" ")
-    return not lead or lead[-1] in "\n\r.!?。•⁃‣-*"
-
-
-def _is_short(text: str, dot: int, letter: str, following: str, behind: re.Match[str] | None) -> bool:
-    """Whether a small letter with a full stop is an abbreviation: `p. 5`, `z. B.`, `г. Волгоград`, `a. an item`."""
-    if _NEXT_DIGIT.match(text, dot + 1) or _is_initial(behind):
-        return letter in "pscnvfпдкс" or _is_initial(behind)
-    lead = text[max(0, dot - 4) : dot - 1].rstrip(" ")
-    if letter in "гмсрулд":
-        return bool(lead) and not lead[-1].isdigit() and lead[-1] != "."
-    return letter in "abcdefgh" and (not lead or lead[-1] in "\n\r")
-
-
-def _is_initial(behind: re.Match[str] | None) -> bool:
-    """Whether the next word is one capital letter with a full stop."""
-    return behind is not None and len(behind[1]) == 1 and behind[1].isupper() and bool(behind[2])
