@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from pipelines.table.keys import FILE, RECORD
 from pipelines.table.reading import read_documents
 from pipelines.table.records import Snapshot
 from pipelines.table.shards import read
+from pipelines.work.deciding.ledger import count, documents_only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,8 @@ class LastCommit:
 
     `refused` are files, as pairs of id and address, that were left out because another file has their id; records that
     were for the same reason, and files because of a record, are `contested` (planning.CONTESTED). `without_state` are
-    the addresses of such files. `states` is None if there is no commit.
+    the addresses of such files. `states` is None if there is no commit. `documents` counts all documents of each shard
+    by source.
     """
 
     states: pa.Table | None
@@ -32,6 +34,7 @@ class LastCommit:
     contested: pa.Table
     refused: frozenset[tuple[str, str]]
     without_state: frozenset[str]
+    documents: tuple[Mapping[str, int], ...] = ()
 
     @property
     def has_records(self) -> bool:
@@ -55,11 +58,13 @@ def read_last_commit(store: Store, base: Snapshot | None, heals: Collection[str]
     states = [schemas.DOCUMENTS.empty_table().select(STATE_COLUMNS)]
     held = [HELD.empty_table()]
     owners: list[tuple[str, str, str]] = []
+    documents: list[Mapping[str, int]] = []
     for index in range(len(base.shards)):
         rows = read_documents(store, base, [index], columns)
         if len(wanted):
             found = rows.filter(pc.is_in(rows["id"], value_set=wanted)).select(["id", "key", "kind"])
             owners += zip(*(found[name].to_pylist() for name in ("id", "key", "kind")), strict=True)
+        documents.append(count(documents_only(rows)["source"]))
         is_record = pc.equal(rows["kind"], RECORD)
         if pc.any(is_record).as_py():
             held.append(_held(rows.filter(is_record), index, heals))
@@ -82,6 +87,7 @@ def read_last_commit(store: Store, base: Snapshot | None, heals: Collection[str]
         contested=pa.table([pa.array(uris, pa.string()), pa.array(keys, pa.string())], schema=CONTESTED),
         refused=frozenset(refused),
         without_state=frozenset(without_state),
+        documents=tuple(documents),
     )
 
 

@@ -114,6 +114,7 @@ def prepare(config: Config, options: RunOptions, store: Store, run_id: str, emit
             has_records=last.has_records or CONTAINER in decided.documents["kind"].unique().to_pylist(),
             payload=config.payload,
             rewrite=rewrite,
+            old_documents=last.documents,
         )
     return Prepared(
         base=base,

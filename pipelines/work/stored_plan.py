@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ class StoredPlan:
     those among them that failed before and are not tried again. `partial`: some source was not listed whole.
     `has_records`: there are records, in the last commit or in a container that is listed now. `payload` names the
     payload columns and their types; `rewrite`: they are others than the last commit's, so every shard is written anew.
+    `old_documents` counts the documents of each of `old_shards` by source; empty if nobody counted.
     """
 
     base: int | None
@@ -47,6 +48,7 @@ class StoredPlan:
     has_records: bool = False
     payload: tuple[tuple[str, str], ...] = ()
     rewrite: bool = False
+    old_documents: tuple[Mapping[str, int], ...] = ()
 
     def may_reuse(self, task: Task) -> bool:
         """Whether the task's shard would replace exactly one old one, and hold the same columns."""
@@ -69,6 +71,7 @@ def store_plan(
     has_records: bool = False,
     payload: Sequence[tuple[str, str]] = (),
     rewrite: bool = False,
+    old_documents: Sequence[Mapping[str, int]] = (),
 ) -> StoredPlan:
     """Write `plan` under the run's folder; `plan.json` last, so that a plan with it is complete."""
     stored = StoredPlan(
@@ -83,6 +86,7 @@ def store_plan(
         has_records=has_records,
         payload=tuple(payload),
         rewrite=rewrite,
+        old_documents=tuple(old_documents),
     )
     buffer = io.BytesIO()
     options: dict[str, Any] = {"compression": "zstd", "write_statistics": False, "use_dictionary": _REPEATED}
@@ -116,6 +120,7 @@ def _loaded(values: dict[str, Any]) -> StoredPlan:
         layout=tuple((kind, index) for kind, index in values["layout"]),
         old_shards=tuple(_shard(shard) for shard in values["old_shards"]),
         payload=tuple((name, type_) for name, type_ in values["payload"]),
+        old_documents=tuple(values["old_documents"]),
         **{name: values[name] for name in ("listed", "known_failures", "partial", "has_records", "rewrite")},
     )
 

@@ -302,7 +302,7 @@ class Assembly:
         ledger, shard = self._ledger, self._ledger.plan.old_shards[index]
         lost = self._lost.get(index)
         if lost is None:
-            self._found.documents.update(ledger.untouched_counts(index)[0])
+            self._found.documents.update(ledger.untouched_documents(index))
             return shard
         states = ledger.untouched_states(index)
         gone, final = states.take(pa.array(union(lost))), without(states, lost)

@@ -42,7 +42,6 @@ class Ledger:
         self.results = sorted(results, key=lambda result: result.index)
         self.payload: Mapping[str, str] = dict(plan.payload)
         self._attempt = uuid.uuid4().hex
-        self._untouched: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
 
     @cached_property
     def decisions(self) -> pa.Table:
@@ -98,14 +97,16 @@ class Ledger:
         """The states of an old shard that no task replaces."""
         return shards.read(self.store, self.plan.old_shards[shard].documents.path, columns)
 
-    def untouched_counts(self, shard: int) -> tuple[dict[str, int], dict[str, int]]:
-        """How many documents such a shard has, by source, and how many of them have chunks. It is read once."""
-        counts = self._untouched.get(shard)
-        if counts is None:
-            states = documents_only(self.untouched_states(shard, ["source", "chunk_count", "kind"]))
-            chunked = states.filter(pc.greater(states["chunk_count"], 0))
-            counts = self._untouched[shard] = (count(states["source"]), count(chunked["source"]))
-        return counts
+    def untouched_documents(self, shard: int) -> Mapping[str, int]:
+        """How many documents such a shard has, by source: as planning counted them, or else it is read."""
+        if self.plan.old_documents:
+            return self.plan.old_documents[shard]
+        return count(documents_only(self.untouched_states(shard, ["source", "kind"]))["source"])
+
+    def untouched_chunked(self, shard: int) -> dict[str, int]:
+        """How many documents with chunks such a shard has, by source."""
+        states = documents_only(self.untouched_states(shard, ["source", "chunk_count", "kind"]))
+        return count(states.filter(pc.greater(states["chunk_count"], 0))["source"])
 
     def reusable(self, place: int) -> Shard | None:
         """The one old shard that a task's would replace."""

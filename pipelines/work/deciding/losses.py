@@ -23,19 +23,20 @@ class Losses:
     """Documents with chunks by source, before this run and after it if nothing is withheld.
 
     `lost` counts the documents that would have no chunk any more, by source and reason; `containers` are those that
-    were read and lost a record, with their sources. `untouched` counts all documents of untouched shards by source.
+    were read and lost a record, with their sources. If nothing is lost, untouched shards are left out.
     """
 
     before: Counter[str] = field(default_factory=Counter)
     after: Counter[str] = field(default_factory=Counter)
     lost: Counter[tuple[str, str]] = field(default_factory=Counter)
     containers: dict[str, str] = field(default_factory=dict)
-    untouched: Counter[str] = field(default_factory=Counter)
 
 
 def find_losses(ledger: Ledger, places: Places, keeping: Keeping) -> Losses:
     """Look at the states of every task once, without the hashes of their chunks."""
     losses = Losses()
+    if not ledger.plan.old_shards:  # a first run has nothing to lose
+        return losses
     shared_new: dict[int, list[Positions]] = {}
     shared_old: dict[int, list[Positions]] = {}
     for settled in settle_shared(ledger, places, keeping):
@@ -51,9 +52,8 @@ def find_losses(ledger: Ledger, places: Places, keeping: Keeping) -> Losses:
             losses.after.update(same)
             continue
         _add(losses, old, without(ledger.new_states(place, LOOKED_AT), shared_new.get(place, [])), keeping)
-    for shard in ledger.untouched:
-        documents, chunked = ledger.untouched_counts(shard)
-        losses.untouched.update(documents)
+    for shard in ledger.untouched if losses.lost else ():  # else nobody asks for shares
+        chunked = ledger.untouched_chunked(shard)
         losses.before.update(chunked)
         losses.after.update(chunked)
     return losses

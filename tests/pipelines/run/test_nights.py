@@ -263,6 +263,19 @@ def test_guard_withholds_many_deletions_until_they_are_approved(corpus: Corpus) 
     assert corpus.rows() == corpus.afresh()
 
 
+def test_guard_and_commit_count_the_documents_of_shards_that_no_task_touches(corpus: Corpus) -> None:
+    corpus.change(output=type(corpus.config.output)(path=corpus.config.output.path, task_bytes=1000))
+    corpus.fill(56, paragraphs=1)
+    corpus.run()
+    corpus.write("000.txt", text(1, "new"))
+    corpus.run()
+    assert [source.documents for source in corpus.snapshot().sources] == [56]
+    for number in range(20, 31):  # 11 of 56 are less than 20 %; of those in the shards they are in they are nearly all
+        corpus.remove(f"{number:03d}.txt")
+    assert corpus.run().exit_code == 0
+    assert [source.documents for source in corpus.snapshot().sources] == [45]
+
+
 def test_source_that_became_empty_is_withheld(corpus: Corpus) -> None:
     corpus.fill(2, paragraphs=1)
     corpus.run()
