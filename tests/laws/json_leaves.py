@@ -22,6 +22,9 @@ class Pairs(list[tuple[str, Any]]):
     """An object, with its order and its repeated keys."""
 
 
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 class Number(str):
     """A number as it is written."""
 
@@ -77,12 +80,24 @@ def rebuilt(document: str, split: Split) -> list[Leaf]:
 def differences(document: str, split: Split, *, converted: bool = False) -> Sequence[str]:
     """What the chunks together say otherwise than the document; [] if they rebuild it."""
     wanted, got = list(leaves(parsed(whole(document.removeprefix("\ufeff"))))), rebuilt(document, split)
+    torn = [f"{span.text(document)[:40]!r} has half a character" for span in split.spans if halves(span.text(document))]
+    if torn and not any(lone(leaf.value) for leaf in wanted):
+        return torn[:3]
     got = [Leaf(leaf.pointer, said(leaf.value)) for leaf in got]
     if converted:
         wanted = [Leaf(at, ("empty", True) if value == ("empty", False) else value) for at, value in wanted]
     return [f"{one} is {other}" for one, other in zip(wanted, got, strict=False) if one != other][:3] + (
         [] if len(wanted) == len(got) else [f"{len(got)} leaves instead of {len(wanted)}"]
     )
+
+
+def halves(text: str) -> bool:
+    """Whether a string of a sub-document has half of a surrogate pair."""
+    return any(lone(leaf.value) for leaf in leaves(parsed(whole(text))))
+
+
+def lone(value: Any) -> bool:
+    return isinstance(value, tuple) and value[0] == "string" and SURROGATE.search(value[1]) is not None
 
 
 def whole(text: str) -> str:

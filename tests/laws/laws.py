@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from chunkers.records import CUTS, Span, Split
 from tests.laws import measuring
-from tests.laws.outline import Heading, headings
+from tests.laws.outline import Heading, box_line, headings
 
 LAWS = (
     "slice",
@@ -36,10 +36,6 @@ LAWS = (
 )
 LINE_BREAK = re.compile(r"\r\n|\n|\r")
 SPACE = re.compile(r"\s*")
-BOX = re.compile(
-    r"(?:\A|[\r\n])(?:[ \t>]*:::| {0,3}<[^\r\n|]*\|[^\r\n]*(?:\r\n|\r|\n)[ \t]*[-|:][-|: \t]*(?:[\r\n]|\Z))"
-)
-"""Where the reference parser reads otherwise: `:::` containers, and a table whose header opens a block of HTML."""
 REPLACEMENT = re.compile("[\ufffd\ud800-\udfff]")
 
 
@@ -63,7 +59,7 @@ class Promise:
     headings_stay: bool = True
     has_own_sections: bool = False
     has_template: bool = False
-    """Whether each chunk has a context of its own: half of the limit is all that its text can count on."""
+    """Whether contexts differ from chunk to chunk: half of the limit is all that their text can count on."""
     is_mdx: bool = False
     is_atom: Callable[[str], bool] | None = None
     """Whether a text is one atom; None: the atom is a grapheme, at most 64 code points of it."""
@@ -271,8 +267,8 @@ def sections(document: str, split: Split, promise: Promise) -> Iterator[str]:
         return
     front = max((drop.end for drop in split.drops if drop.kind == "front-matter"), default=0)
     outline = headings(document, front, promise.is_mdx)
-    if (box := BOX.search(document)) is not None:
-        outline = tuple(heading for heading in outline if heading.start < box.start())
+    known = box_line(document)
+    outline = tuple(heading for heading in outline if heading.start < known)
     opening = [heading.start for heading in outline if heading.level in promise.section_levels]
     for number, (left, right) in enumerate(zip(split.spans, split.spans[1:], strict=False), 1):
         new = SPACE.match(document, left.end).end()
@@ -281,6 +277,14 @@ def sections(document: str, split: Split, promise: Promise) -> Iterator[str]:
             yield f"section: chunk {number} repeats text from before the heading at {crossed[0]}"
     if promise.headings_stay:
         yield from orphans(document, split, promise, outline)
+
+
+def opens(document: str, body: int, split: Split, number: int) -> bool:
+    """Whether the text at `body` opens a section: chunk `number` is called what stands at the beginning of its line."""
+    span = split.spans[number]
+    names = [str(span.metadata.get("article", "")), str(span.metadata.get("question", "")), *span.headings[-1:]]
+    line = LINE_BREAK.split(document[body:], maxsplit=1)[0]
+    return any("".join(name.split())[:8] in "".join(line.split()) for name in names if name)
 
 
 def orphans(document: str, split: Split, promise: Promise, outline: tuple[Heading, ...]) -> Iterator[str]:
@@ -297,7 +301,7 @@ def orphans(document: str, split: Split, promise: Promise, outline: tuple[Headin
         for number in range(bisect.bisect_left(ends, text_end), bisect.bisect_right(ends, body)):
             span = split.spans[number]
             following = split.spans[number + 1].headings if number + 1 < len(split.spans) else ()
-            if promise.has_own_sections and heading.title not in following:
+            if promise.has_own_sections and heading.title not in following and opens(document, body, split, number + 1):
                 continue
             # White space before it goes with it where nothing is stripped.
             start = span.start if not document[span.start : heading.start].strip() else heading.start

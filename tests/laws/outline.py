@@ -7,11 +7,33 @@ import re
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import table
+from mdit_py_plugins.container import container_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from tests.laws.mdx import mdx_plugin
 
 LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+BOX = re.compile(r"(?:\A|(?<=[\r\n]))(?P<before>[ \t>]*)(?P<marks>:::+)(?P<name>[^\r\n]*)")
+FENCE = re.compile(r"```|~~~|\$\$|<!--|<[a-z]")
+
+
+def box_line(document: str) -> int:
+    """Where the first `:::` is from which on readers differ; the document's length if there is none.
+
+    They agree on containers in the first column that are closed by marks of their length before another one opens, in
+    documents without anything that a mark could stand inside of.
+    """
+    boxes = list(BOX.finditer(document))
+    is_open = False
+    for box in boxes:
+        is_close = not box["name"].strip()
+        if box["before"] or len(box["marks"]) > 3 or is_close != is_open or FENCE.search(document):
+            return boxes[0].start()
+        is_open = not is_open
+    return boxes[0].start() if is_open else len(document)
 
 
 class Heading(NamedTuple):
@@ -25,7 +47,12 @@ class Heading(NamedTuple):
 def headings(document: str, front_matter_end: int = 0, is_mdx: bool = False) -> tuple[Heading, ...]:
     """Top-level headings (none inside quotes or lists) with the code point offsets of their lines."""
     text = document[front_matter_end:]
-    parser = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin).disable(["inline", "text_join"])
+    parser = MarkdownIt("commonmark").disable(["inline", "text_join"])
+    # As in GFM, whose tables are paragraphs at first: what opens a block of HTML is no header of a table.
+    parser.block.ruler.after("html_block", "gfm_table", table, {"alt": ["paragraph", "reference"]})
+    parser.use(dollarmath_plugin)
+    if box_line(document) == len(document):
+        parser.use(container_plugin, name="box", validate=lambda parameters, markup: True)
     if is_mdx:
         parser.use(mdx_plugin)
     starts = [front_matter_end, *(front_matter_end + found.end() for found in LINE_END.finditer(text)), len(document)]

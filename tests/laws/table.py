@@ -83,6 +83,10 @@ class Listed:
     markdown_suffixes: tuple[str, ...] | None = None
     """What paths of Markdown end in, for a strategy that takes others for plain text."""
 
+    def counts_tokens(self, options: Options) -> bool:
+        """Whether tokens are limited, of which two texts together may have more or fewer than both have apart."""
+        return "max_tokens" in options or options.get("unit", self.unit) == "tokens"
+
     def promise(self, options: Options, split: Split, path: str | None = None, document: str = "") -> Promise:
         """What `options` owe for a document at `path`. `auto` owes what the strategy that did the work owes."""
         worker = BY_NAME.get(split.strategy, self) if self.strategy == "auto" else self
@@ -118,7 +122,7 @@ class Listed:
             section_levels=levels,
             headings_stay=worker.headings_stay(options),
             has_own_sections=worker.has_own_sections,
-            has_template="context" in options,
+            has_template="{" in options.get("context", "") or ("context" in options and worker.counts_tokens(options)),
             is_mdx=path is not None and path.endswith(".mdx"),
         )
 
@@ -161,9 +165,14 @@ def html_says(document: str, split: Split, options: Options) -> Sequence[str]:
     return visible.differences(document, split) if known else []
 
 
+DATA = re.compile(r"(?i)<script\b[^>]*application/ld\+json[^>]*>.*?(?:</script|\Z)", re.DOTALL)
+
+
 def faq_says(document: str, split: Split, options: Options) -> Sequence[str]:
-    """Data that a page does not show is laid out all the same."""
-    return [] if "application/ld+json" in document else html_says(document, split, options)
+    """Data that a page does not show is laid out all the same, where its script stands."""
+    scripts = [found.span() for found in DATA.finditer(document)]
+    shown = [span for span in split.spans if not any(start <= span.start < end for start, end in scripts)]
+    return html_says(document, split._replace(spans=shown), options)
 
 
 def separators_dropped(options: Options) -> frozenset[str]:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from chunkers.records import Drop, Span, Split
-from tests.laws import measuring
+from tests.laws import json_leaves, measuring
 from tests.laws.laws import Promise, violations
-from tests.laws.outline import headings
+from tests.laws.outline import box_line, headings
+from tests.laws.table import faq_says
 
 DOCUMENT = "Alpha beta gamma.\r\n\r\nCafe\u0301 delta epsilon zeta eta."
 SPANS = [
@@ -164,6 +165,44 @@ def test_lost_indentation_is_reported_where_it_must_stay() -> None:
 def test_the_outline_knows_what_is_no_heading() -> None:
     text = "# A #\n\n```\n# no\n```\n\n> # no\n\n- # no\n\n    # no\n\nB\n===\n\n<!--\n# no\n-->\n\n$$\n# no\n$$\n\n#no\n\n### C"
     assert [(heading.level, heading.title) for heading in headings(text)] == [(1, "A"), (1, "B"), (3, "C")]
+
+
+def test_the_outline_knows_containers_and_html_that_looks_like_a_table() -> None:
+    text = "# A\n\n::: note\n# no\n:::\n\n# B\n\n::: tip\n# no\n:::\n"
+    assert (box_line(text), [heading.title for heading in headings(text)]) == (len(text), ["A", "B"])
+    assert box_line("# A\n\n::: note\n::: tip\n# ?\n:::\n") == 5
+    assert [heading.title for heading in headings("<div | a\n--- | ---\n# no\n\n# C\n")] == ["C"]
+
+
+def test_a_heading_is_left_behind_where_what_follows_it_opens_no_section() -> None:
+    text = "# A\n\nArticle 1\nb\n"
+    promise = Promise(max_size=40, section_levels=(1,), has_own_sections=True)
+    for following, found in (
+        (Span(5, 16, "document-end", (), metadata={"article": "Article 1"}), []),
+        (Span(5, 16, "document-end"), ["orphan heading: chunk 0 ends with 'A', its body is in the next"]),
+    ):
+        assert violations(text, Split([Span(0, 3, "heading", ("A",)), following], "legal"), promise) == found
+
+
+def test_half_of_a_character_in_a_sub_document_is_reported() -> None:
+    text = '{"a":"\\ud83d\\ude00"}'
+    parts = [
+        Span(0, 19, "limit", rendered=f'{{"a":"{half}"}}', metadata={"pointer": "", "base": "", "part": part})
+        for part, half in enumerate(("\\ud83d", "\\ude00"))
+    ]
+    assert json_leaves.differences(text, Split(parts, "json")) == [
+        '\'{"a":"\\\\ud83d"}\' has half a character',
+        '\'{"a":"\\\\ude00"}\' has half a character',
+    ]
+
+
+def test_what_a_page_shows_is_compared_where_it_has_data_too() -> None:
+    data = '<script type="application/ld+json">{}</script>'
+    text = f"<p>seen</p>{data}<p>lost</p>"
+    made = [Span(0, 11, "block", rendered="seen"), Span(12, 50, "block", rendered="Q?")]
+    assert faq_says(text, Split(made, "faq"), {}) == ["said: 'seen' where 'seenlost' is seen, at 0"]
+    made.append(Span(60, len(text), "document-end", rendered="lost"))
+    assert faq_says(text, Split(made, "faq"), {}) == []
 
 
 def test_the_outline_of_mdx_knows_statements_expressions_and_tags() -> None:
