@@ -1,9 +1,17 @@
-"""What is said at the end of a test run."""
+"""What all tests share: repeatable random inputs, and what is said at the end of a run."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 from typing import Any
+
+from hypothesis import settings
+
+# The same inputs each time, so that a run tells of the change at hand; HYPOTHESIS_PROFILE=random looks for new ones.
+settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
+settings.register_profile("random", derandomize=False, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
