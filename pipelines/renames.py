@@ -21,19 +21,29 @@ PAIRED = ("id", "uri", "hash", "chunk_count", "chunk_hashes", "kind")
 """The columns of document states that renames are told by."""
 
 
+def slim(states: pa.Table) -> pa.Table:
+    """States with the columns PAIRED for `pair`: in place of all chunk hashes a digest of what chunks are alike by."""
+    digests = [
+        sha256(np.frombuffer(each, np.uint8).reshape(-1, 2 * DIGEST)[:, :DIGEST].tobytes()).digest()
+        for each in states["chunk_hashes"].to_pylist()
+    ]
+    columns = {name: states[name] for name in PAIRED if name != "chunk_hashes"}
+    return pa.table(columns | {"contents": pa.array(digests, pa.binary())})
+
+
 def pair(gone: pa.Table, came: pa.Table) -> pa.Table:
-    """RENAMES of documents that are `gone` to those that `came`, sorted by the old id. Both have the columns PAIRED.
+    """RENAMES of documents that are `gone` to those that `came` (both as `slim` gives them), sorted by the old id.
 
     A pair has the same `hash` and the same content in every chunk: under another rule the same bytes make other chunks,
     and then there is nothing to reuse. The hash of a record has its id in it; two records are a pair if their chunks
     are. Of several copies the first by id is paired with the first, and so on: no document is in two pairs.
     """
     copies: dict[tuple[str, bytes], deque[tuple[str, str, str]]] = defaultdict(deque)
-    for new_id, uri, digest, _, hashes, kind in _rows(came):
-        copies[_alike(digest, hashes, kind)].append((new_id, uri, digest))
+    for new_id, uri, digest, _, kind, contents in _rows(came):
+        copies[RECORD if kind == RECORD else digest, contents].append((new_id, uri, digest))
     found = []
-    for old_id, old_uri, old_digest, count, hashes, kind in _rows(gone):
-        alike = copies.get(_alike(old_digest, hashes, kind))
+    for old_id, old_uri, old_digest, count, kind, contents in _rows(gone):
+        alike = copies.get((RECORD if kind == RECORD else old_digest, contents))
         if alike:
             new_id, new_uri, digest = alike.popleft()
             found.append((old_id, new_id, old_uri, new_uri, digest, count))
@@ -46,11 +56,5 @@ def marks(chunk_hashes: pa.ChunkedArray) -> npt.NDArray[np.int64]:
     return np.fromiter((int.from_bytes(each[:7]) for each in chunk_hashes.to_pylist()), np.int64, len(chunk_hashes))
 
 
-def _rows(states: pa.Table) -> list[tuple[str, str, str, int, bytes, str]]:
-    return sorted(zip(*(states[name].to_pylist() for name in PAIRED), strict=True))
-
-
-def _alike(digest: str, hashes: bytes, kind: str) -> tuple[str, bytes]:
-    """What two documents have in common that are a pair: bytes, and content of every chunk in order."""
-    contents = np.frombuffer(hashes, np.uint8).reshape(-1, 2 * DIGEST)[:, :DIGEST]
-    return RECORD if kind == RECORD else digest, sha256(contents.tobytes()).digest()
+def _rows(states: pa.Table) -> list[tuple[str, str, str, int, str, bytes]]:
+    return sorted(zip(*(column.to_pylist() for column in states.columns), strict=True))

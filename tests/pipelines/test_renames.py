@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipelines.renames import PAIRED, pair
+from pipelines.renames import pair, slim
 from pipelines.storage.store import Store, open_store
 from pipelines.table import renaming, shards
 from pipelines.table.keys import FILE, RECORD
@@ -40,12 +40,12 @@ def states(*documents: State, kind: str = FILE) -> pa.Table:
 
 
 def pairs(gone: list[State], came: list[State]) -> list[tuple[str, str]]:
-    found = pair(states(*gone).select(PAIRED), states(*came).select(PAIRED))
+    found = pair(slim(states(*gone)), slim(states(*came)))
     return list(zip(found["old_id"].to_pylist(), found["new_id"].to_pylist(), strict=True))
 
 
 def test_same_bytes_and_chunks_are_a_rename() -> None:
-    found = pair(states(("a", "text", "xy")), states(("b", "text", "xy"))).to_pylist()
+    found = pair(slim(states(("a", "text", "xy"))), slim(states(("b", "text", "xy")))).to_pylist()
     assert found == [
         {
             "old_id": "a",
@@ -82,11 +82,11 @@ def test_copies_with_other_chunks_are_paired_among_themselves() -> None:
 
 def test_records_are_paired_by_their_chunks_and_not_with_files() -> None:
     """Their hashes have their ids in them."""
-    gone, came = states(("a", "hash of a", "xy"), kind=RECORD), states(("b", "hash of b", "xy"), kind=RECORD)
+    gone, came = (slim(states((name, f"hash of {name}", "xy"), kind=RECORD)) for name in "ab")
     (found,) = pair(gone, came).to_pylist()
     assert (found["old_id"], found["new_id"], found["hash"]) == ("a", "b", came["hash"][0].as_py())
-    assert pair(gone, states(("b", "hash of a", "xy"))).num_rows == 0
-    assert pair(gone, states(("b", "hash of b", "yx"), kind=RECORD)).num_rows == 0
+    assert pair(gone, slim(states(("b", "hash of a", "xy")))).num_rows == 0
+    assert pair(gone, slim(states(("b", "hash of b", "yx"), kind=RECORD))).num_rows == 0
 
 
 # between snapshots
@@ -134,8 +134,8 @@ def test_passes_give_the_same_pairs(store: Store, monkeypatch: pytest.MonkeyPatc
     old = [shard(store, "o", *((f"a{n}", f"text {n // 2}", letters[n // 2] * 2) for n in range(20)))]
     new = [shard(store, "n", *((f"b{n}", f"text {n // 2}", letters[n // 2] * 2) for n in range(20)))]
     whole = between(store, old, new)
-    monkeypatch.setattr(renaming, "CHUNKS_AT_ONCE", 7)
-    assert len(list(renames_between(store, old, new))) == 6
+    monkeypatch.setattr(renaming, "DOCUMENTS_AT_ONCE", 4)
+    assert len(list(renames_between(store, old, new))) == 5
     assert sorted(between(store, old, new)) == sorted(whole) == [(f"a{n}", f"b{n}") for n in sorted(range(20), key=str)]
 
 
