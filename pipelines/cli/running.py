@@ -13,6 +13,7 @@ from pipelines.observe.events import (
     OtherRun,
     SourceListed,
     SourceUnreachable,
+    TwinIds,
     Withheld,
 )
 from pipelines.records import RunOptions
@@ -92,6 +93,7 @@ class Reporter:
         self._skipped = 0
         self._unreachable: dict[str, str] = {}
         self._others: set[str] = set()
+        self._twins = ""
 
     @property
     def wants_progress(self) -> bool:
@@ -108,6 +110,10 @@ class Reporter:
         elif isinstance(event, OtherRun):
             if event.claim not in self._others:
                 self._others.add(event.claim)
+                self._console.warning(event.text)
+        elif isinstance(event, TwinIds):
+            if event.text != self._twins:
+                self._twins = event.text
                 self._console.warning(event.text)
         elif isinstance(event, SourceUnreachable):
             if self._unreachable.get(event.source) != event.text:

@@ -106,6 +106,17 @@ class ObjectSkipped(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TwinIds(Event):
+    """Some documents have ids that are easily taken for one another."""
+
+    message: str
+
+    @property
+    def text(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Planned(Event):
     """What the run will do, in documents."""
 

@@ -21,6 +21,7 @@ def run_stats(
     version: int | None,
     sources: Mapping[str, Mapping[str, Any]],
     plan: Mapping[str, Mapping[str, int]],
+    twins: Mapping[str, Any] | None,
     tasks: int,
     outcome: Mapping[str, Any],
     seconds: Mapping[str, float],
@@ -28,7 +29,7 @@ def run_stats(
     """The numbers of a finished run.
 
     `sources` has what was known of each source before anything was read (operations/prepare.py), `outcome` what the
-    tasks counted; `plan` is documents by action and reason.
+    tasks counted; `plan` is documents by action and reason, `twins` what the ids of some are taken for (twins.py).
     """
     counts = outcome.get("counts", {})
     per_source = {path: dict(known) for path, known in sources.items()}
@@ -42,6 +43,7 @@ def run_stats(
         "counts": {name: sum(each[name] for each in per_source.values()) for name in COUNTED},
         "sources": per_source,
         "plan": {action: dict(reasons) for action, reasons in plan.items()},
+        "twins": dict(twins or {"documents": 0, "example": []}),
         "tasks": tasks,
         "chunks": {
             "total": outcome.get("chunks", 0),

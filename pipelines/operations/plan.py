@@ -91,6 +91,7 @@ def _report(
         version=ended["version"],
         sources=prepared.sources,
         plan=prepared.plan,
+        twins=prepared.twins,
         tasks=prepared.tasks,
         outcome=ended,
         seconds=seconds,

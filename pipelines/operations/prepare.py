@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from pipelines.config.model import Config
 from pipelines.documents.failures import TRANSIENT
 from pipelines.errors import SourcesUnreachable, TableStateError
-from pipelines.observe.events import Planned, Sink
+from pipelines.observe.events import Planned, Sink, TwinIds
 from pipelines.observe.stats import COUNTED
 from pipelines.operations.last_commit import LastCommit, read_last_commit
 from pipelines.operations.listing import Listing, list_sources
@@ -26,8 +26,9 @@ from pipelines.routing import Router
 from pipelines.storage.probe import prove_exclusive
 from pipelines.storage.store import Store, open_source
 from pipelines.table import layout, snapshot
-from pipelines.table.keys import CONTAINER
+from pipelines.table.keys import CONTAINER, name_of
 from pipelines.table.records import Snapshot
+from pipelines.twins import find_twins
 from pipelines.work.stored_plan import store_plan
 
 LIMIT_CLASSES = frozenset({"too-large", "budget", "expansion", "incomplete"})
@@ -41,7 +42,7 @@ class Prepared:
     `sources` counts each source's documents by COUNTED, as far as they are known before anything is read, its `bytes`
     and whether its listing is `completed`. `plan` counts documents by action and reason. `partial`: some source was
     not listed whole. `read_bytes` is the size of what is to be read. The plan is stored unless there is
-    `nothing_to_do`.
+    `nothing_to_do`; then nobody has looked for `twins` (twins.py) either.
     """
 
     base: Snapshot | None
@@ -51,6 +52,7 @@ class Prepared:
     read_bytes: int
     partial: bool
     nothing_to_do: bool
+    twins: Mapping[str, Any] | None = None
 
 
 def prepare(config: Config, options: RunOptions, store: Store, run_id: str, emit: Sink) -> Prepared:
@@ -124,7 +126,20 @@ def prepare(config: Config, options: RunOptions, store: Store, run_id: str, emit
         read_bytes=_bytes_to_read(decided),
         partial=partial,
         nothing_to_do=nothing_to_do,
+        twins=None if nothing_to_do else _twins(decided, emit),
     )
+
+
+def _twins(decided: Decided, emit: Sink) -> dict[str, Any] | None:
+    """Files and containers whose ids are easily taken for one another. (Ids of records are keys, and no names.)"""
+    documents = decided.documents
+    stays = pc.not_equal(documents["action"], "vanish")
+    found = find_twins(documents["id"].filter(stays))
+    if found is None:
+        return None
+    found = replace(found, example=(name_of(found.example[0]), name_of(found.example[1])))
+    emit(TwinIds(message=found.text))
+    return asdict(found)
 
 
 def _plan_sources(config: Config, router: Router, listing: Listing) -> list[PlanSource]:

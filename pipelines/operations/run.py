@@ -92,6 +92,7 @@ def carry_out(
         version=ended["version"],
         sources=prepared.sources,
         plan=prepared.plan,
+        twins=prepared.twins,
         tasks=prepared.tasks,
         outcome=ended,
         seconds={"plan": planned - began, "run": time.monotonic() - planned},

@@ -21,7 +21,7 @@ from pipelines.storage.store import Store
 from pipelines.table import layout, snapshot
 from pipelines.table.schemas import FORMAT
 
-_NUMBERS = ("sources", "plan", "tasks", "read_bytes", "partial")
+_NUMBERS = ("sources", "plan", "tasks", "read_bytes", "partial", "twins")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
