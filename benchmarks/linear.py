@@ -20,7 +20,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.measuring import cpu, table
-from chunkers import MalformedDocument, build, strategy_kinds
+from chunkers import InvalidResult, MalformedDocument, build, strategy_kinds
 from tests.laws.pathological import PATHOLOGICAL
 
 STEEPEST = 6.0
@@ -39,18 +39,34 @@ OPTIONS: dict[str, tuple[Mapping[str, Any], ...]] = {
     "semantic-markdown": ({}, {"max_size": 80}),
     "html": ({}, {"max_size": 80}),
     "json": ({}, {"max_size": 80}),
+    "pages": ({"path": "a.md"}, {"path": "a.txt", "chunk_size": 200, "mode": "sentences"}),
+    "faq": ({}, {"max_size": 80, "overlap": 20}, {"path": "a.html", "max_size": 80}),
+    "code": ({"language": "python"}, {"max_size": 80, "overlap": 20, "path": "a.ts"}),
+    "custom": ({"chunker": "benchmarks.linear:pieces"}, {"chunker": "benchmarks.linear:words"}),
 }
+"""Options, `path` among them: where the document lies."""
 BY_SIZE: tuple[Mapping[str, Any], ...] = ({}, {"max_size": 80, "overlap": 20})
-NOT_HERE = frozenset({"custom", "semantic", "pages"})
+NOT_HERE = frozenset({"semantic"})
+
+
+def pieces(text: str) -> list[str]:
+    """A chunker of one's own that cuts anywhere."""
+    return [text[start : start + 40] for start in range(0, len(text), 40)]
+
+
+def words(text: str) -> list[str]:
+    """A chunker of one's own whose strings stand in the text more than once, or are too long."""
+    return text.split()
 
 
 def measure(strategy: str, options: Mapping[str, Any], name: str, rounds: int) -> dict[str, Any]:
     """The ratio for one input, each size repeated until it takes long enough to time."""
-    make, built = PATHOLOGICAL[name], build(strategy, **options)
+    path = options.get("path")
+    make, built = PATHOLOGICAL[name], build(strategy, **{key: options[key] for key in options if key != "path"})
 
     def split(text: str) -> None:
-        with contextlib.suppress(MalformedDocument):  # to be told so is an answer too
-            built.split(text)
+        with contextlib.suppress(MalformedDocument, InvalidResult):  # to be told so is an answer too
+            built.split(text, path=path)
 
     document = make(SIZE)
     small = seconds_each(lambda: split(document), rounds)

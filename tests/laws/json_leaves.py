@@ -81,7 +81,7 @@ def differences(document: str, split: Split, *, converted: bool = False) -> Sequ
     """What the chunks together say otherwise than the document; [] if they rebuild it."""
     wanted, got = list(leaves(parsed(whole(document.removeprefix("\ufeff"))))), rebuilt(document, split)
     torn = [f"{span.text(document)[:40]!r} has half a character" for span in split.spans if halves(span.text(document))]
-    if torn and not any(lone(leaf.value) for leaf in wanted):
+    if torn and not SURROGATE.search(document) and not any(lone(leaf.value) for leaf in wanted):
         return torn[:3]
     got = [Leaf(leaf.pointer, said(leaf.value)) for leaf in got]
     if converted:
