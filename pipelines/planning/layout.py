@@ -17,10 +17,11 @@ from pipelines.planning.records import Region, ShardRange, Strings, Task
 SPLIT_ABOVE = 2
 """A touched shard splits above this many times `task_bytes`, by weight: growth does not reshuffle every night."""
 
-MOST_DOCUMENTS = 4_096
+MOST_DOCUMENTS = 8_192
 """A shard takes this many documents at most: each weighs at least this part of `task_bytes`.
 
 A night rewrites whole shards, and what that costs is rows and states as much as bytes (benchmarks/job.py nights).
+With half as many, nights on which every shard is touched pay more than half of a first run.
 """
 
 SMALL = 4
