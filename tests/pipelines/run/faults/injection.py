@@ -48,7 +48,7 @@ class Fault:
     """`kind` at call number `at` (from 1) of those that it can meet; with `at` 0 none, and all are only counted.
 
     Or at the first call that `at_first` picks. `kill` does what a crash does, `meanwhile` what happens during a slow call; `cut` takes the second half of an object
-    away for good, and says whether it was one that it can do that to.
+    away for good, and says whether it was one that it can do that to. `met` and `code` are the call that met the fault, and how the work ended.
     """
 
     kind: Kind
@@ -58,6 +58,7 @@ class Fault:
     meanwhile: Callable[[], None] = lambda: None
     cut: Callable[[Call], bool] = lambda call: False
     met: Call | None = None
+    code: int | None = None
     calls: list[Call] = field(default_factory=list)
     _dead: bool = False
     _active: bool = True

@@ -109,11 +109,11 @@ def try_point(scene: Scene, fault: Fault, *, fork: bool = False) -> Call | None:
         return found is not None
 
     fault.meanwhile, fault.cut = meanwhile, cut
-    code = _in_a_process(scene, fault) if fork else _here(scene, fault)
+    fault.code = _in_a_process(scene, fault) if fork else _here(scene, fault)
     for each in heal:
         each()
     if fault.met is not None:
-        _check(scene, fault, fault.met, code)
+        _check(scene, fault, fault.met, fault.code)
     return fault.met
 
 

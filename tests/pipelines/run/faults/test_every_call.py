@@ -7,13 +7,11 @@ requests, where the code is the same. `make test-slow` prints how many there wer
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
 import sys
-import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +39,6 @@ SAMPLE: dict[str, tuple[str, int]] = {
     "verify": ("memory", 2),
 }
 """Where the fast tests try a scene, and how many points of it."""
-
-
-@pytest.fixture
-def quick_disk() -> Iterator[Path]:
-    """A folder on a disk that does not wait for one, where there is such a thing."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
-        yield Path(folder)
 
 
 @pytest.fixture

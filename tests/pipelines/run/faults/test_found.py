@@ -4,46 +4,48 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from pipelines.__main__ import main
 from tests.pipelines.run.direct import without_beam
-from tests.pipelines.run.faults.injection import Fault, Kind, injected
+from tests.pipelines.run.faults.injection import Call, Fault, Kind, injected
 from tests.pipelines.run.faults.places import Disk
-from tests.pipelines.run.faults.points import exit_code, try_point
+from tests.pipelines.run.faults.points import try_point
 from tests.pipelines.run.faults.scenes import SCENES
 
 __all__ = ["without_beam"]
 pytestmark = pytest.mark.usefixtures("without_beam")
 
 
-@pytest.mark.parametrize(
-    ("kind", "operation", "path", "code"),
-    [
-        ("raises", "write", "runs/[^/]+/outcome.json", 0),  # it has committed
-        ("reply lost", "write", "runs/[^/]+/outcome.json", 0),
-        ("raises", "read", "runs/[^/]+/outcome.json", 0),
-        ("short", "read", "runs/[^/]+/outcome.json", 0),
-        ("raises", "write", "runs/[^/]+/stats.json", 0),
-        ("short", "range", "runs/[^/]+/failures/.*", 6),  # damage was a bug of ours
-        ("short", "range", "runs/[^/]+/documents/.*", 6),
-        ("short", "read", "runs/[^/]+/plan/plan.json", 6),
-        ("short", "read", "runs/[^/]+/plan/duplicates.parquet", 6),
-        ("short", "range", "runs/[^/]+/plan/documents.parquet", 6),
-        ("short", "range", "a.jsonl", 0),  # records that a reader had cut off counted as removed
-        ("short", "fetch", "01 grown.txt", 0),
-    ],
-)
-def test_fault_in_a_run(tmp_path: Path, kind: Kind, operation: str, path: str, code: int) -> None:
-    scene = SCENES["next run"](Disk(tmp_path))
-    fault = Fault(kind, at_first=lambda call: call.operation == operation and bool(re.fullmatch(path, call.path)))
-    assert try_point(scene, fault) is not None
-    scene.world.place.restore(scene.kept)
-    if not path.endswith((".jsonl", ".txt")):
-        with injected(Fault(kind, at_first=fault.at_first)):
-            assert exit_code(scene.work, scene.world) == code
+IN_A_RUN: list[tuple[Kind, str, str, int]] = [
+    ("raises", "write", "runs/[^/]+/outcome.json", 0),  # it has committed
+    ("reply lost", "write", "runs/[^/]+/outcome.json", 0),
+    ("raises", "read", "runs/[^/]+/outcome.json", 0),
+    ("short", "read", "runs/[^/]+/outcome.json", 0),
+    ("raises", "write", "runs/[^/]+/stats.json", 0),
+    ("short", "range", "runs/[^/]+/failures/.*", 6),  # damage was a bug of ours
+    ("short", "range", "runs/[^/]+/documents/.*", 6),
+    ("short", "read", "runs/[^/]+/plan/plan.json", 6),
+    ("short", "read", "runs/[^/]+/plan/duplicates.parquet", 6),
+    ("short", "range", "runs/[^/]+/plan/documents.parquet", 6),
+    ("short", "range", "a.jsonl", 0),  # records that a reader had cut off counted as removed
+    ("short", "fetch", "01 grown.txt", 0),
+]
+
+
+def test_faults_in_a_run(quick_disk: Path) -> None:
+    scene = SCENES["next run"](Disk(quick_disk))
+    for kind, operation, path, code in IN_A_RUN:
+        fault = Fault(kind, at_first=partial(_is, operation, path))
+        assert try_point(scene, fault) is not None, (kind, operation, path)
+        assert fault.code == code, (kind, operation, path)
+
+
+def _is(operation: str, path: str, call: Call) -> bool:
+    return call.operation == operation and bool(re.fullmatch(path, call.path))
 
 
 def test_a_run_that_cannot_write_down_its_outcome_says_that_it_committed(
@@ -61,7 +63,7 @@ def test_a_run_that_cannot_write_down_its_outcome_says_that_it_committed(
     assert "nothing changed" in capsys.readouterr().err
 
 
-def test_rollback_that_cannot_write_down_its_outcome_is_done(tmp_path: Path) -> None:
-    scene = SCENES["rollback"](Disk(tmp_path))
+def test_rollback_that_cannot_write_down_its_outcome_is_done(quick_disk: Path) -> None:
+    scene = SCENES["rollback"](Disk(quick_disk))
     fault = Fault("raises", at_first=lambda call: call.operation == "write" and call.path.endswith("/outcome.json"))
     assert try_point(scene, fault) is not None
