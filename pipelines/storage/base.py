@@ -199,15 +199,6 @@ def settled(modified: int, now: int | None = None) -> bool:
     return modified < (time.time_ns() if now is None else now) - tick
 
 
-def settled_in_future(modified: int, changed: int, now: int) -> bool:
-    """Whether a modification time that somebody set into the future has been so for long enough (all UTC ns).
-
-    Any later write gives the time of the write, or a new time of `changed`. A file server whose clock is ahead gives
-    both times of the future: then nothing is known.
-    """
-    return modified > now + LONGEST_TICK and settled(changed, now)
-
-
 def check_path(path: str, address: str) -> None:
     """Refuse a path that would leave the store's root or is no name at all."""
     if not path or path.startswith("/") or "\0" in path or (".." in path and ".." in path.split("/")):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from operator import attrgetter
 
-from pipelines.storage.base import LONGEST_TICK, Entry, Page, settled, settled_in_future
+from pipelines.storage.base import LONGEST_TICK, Entry, Page, settled
 from pipelines.storage.disk import TEMPORARY_START
 
 _SIZE, _MODIFIED, _CHANGED, _INODE = map(attrgetter, ("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino"))
@@ -31,7 +31,7 @@ def add_plain(folder: str, files: Sequence[os.DirEntry[str]], now: int, page: Pa
     validators: list[str | None] = [
         *map(_VALIDATOR.__mod__, zip(sizes, times, changes, map(_INODE, infos), strict=True))
     ]
-    if times and max(times) >= now - LONGEST_TICK:
+    if times and max(max(times), max(changes)) >= now - LONGEST_TICK:
         trusted = [_trusted(*each, now) for each in zip(times, changes, strict=True)]
         validators = [each if trust else None for each, trust in zip(validators, trusted, strict=True)]
     page.paths.extend([folder + name for name in names])
@@ -49,11 +49,16 @@ def entry_of(path: str, info: os.stat_result, now: int) -> Entry:
 def validator_of(info: os.stat_result, now: int) -> str | None:
     """The validator of one file, as it was at `now` (UTC ns)."""
     modified, changed = info.st_mtime_ns, info.st_ctime_ns
-    if modified >= now - LONGEST_TICK and not _trusted(modified, changed, now):
+    if max(modified, changed) >= now - LONGEST_TICK and not _trusted(modified, changed, now):
         return None
     return _VALIDATOR % (info.st_size, modified, changed, info.st_ino)
 
 
 def _trusted(modified: int, changed: int, now: int) -> bool:
-    """Whether a later write must have changed one of these times (UTC ns)."""
-    return settled(modified, now) or settled_in_future(modified, changed, now)
+    """Whether a later write must have changed one of these times (UTC ns).
+
+    Whoever writes can set `modified` to what it was, or to the future, but not `changed`: that is the time of the write
+    or of the setting, by the clock of the filesystem. Some filesystems only have the first, and show it as both. A file
+    server whose clock is ahead gives times of the future: then nothing is known.
+    """
+    return settled(changed, now) and (settled(modified, now) or modified > now + LONGEST_TICK)

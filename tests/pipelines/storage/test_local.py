@@ -210,6 +210,7 @@ def test_a_folder_shows_its_files_whatever_else_it_holds(tmp_path: Path) -> None
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name, encoding="utf-8")
         os.utime(tmp_path / name, (1_600_000_000, 1_600_000_000))
+    time.sleep(0.03)
     os.utime(tmp_path / "b.txt", (int(time.time()), int(time.time())))  # whole seconds, too young to be trusted
     store = LocalStore(str(tmp_path))
     entries = {entry.path: entry for page in store.list() for entry in page.entries()}
