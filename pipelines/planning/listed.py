@@ -83,8 +83,13 @@ def decide_listed(
     if len(retry):
         again = pc.or_(pc.fill_null(again, False), pc.is_in(ids, value_set=retry))
     trusted = pc.and_(pc.is_valid(winners["validator"]), pc.is_valid(before["validator"]))
-    changed = pc.or_(
+    # (the size is in no etag: a store may have damaged or replaced an object without making another)
+    other = pc.or_(
         pc.fill_null(pc.not_equal(winners["validator"], before["validator"]), False),
+        pc.fill_null(pc.not_equal(winners["size"], before["size"]), False),
+    )
+    changed = pc.or_(
+        other,
         pc.or_(pc.not_equal(winners["uri"], before["uri"]), pc.not_equal(source_paths, before["source"])),
     )
     reasons = pc.case_when(

@@ -57,6 +57,7 @@ LISTED_CASES = [
     ("same validator and fingerprint", {}, {}, "keep unchanged"),
     ("an empty document too", {"status": "empty"}, {}, "keep unchanged"),
     ("another validator", {}, {"validator": "v2"}, "read changed"),
+    ("another size under the same validator", {}, {"size": 99_999}, "read changed"),
     ("another address under the same id", {"uri": "s3://old/a.md"}, {}, "read changed"),
     ("from another source", {"source": "s3://old"}, {}, "read changed"),
     ("another fingerprint", {"fingerprint": "older"}, {}, "read rule"),

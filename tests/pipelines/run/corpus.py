@@ -62,7 +62,7 @@ class Corpus:
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         self._clock += 1
         os.utime(file, (1_600_000_000 + self._clock,) * 2)
-        self._written = time.time_ns()
+        self.wrote()
         return file
 
     def fill(self, count: int, paragraphs: int = 3, folder: str = "docs") -> None:
@@ -81,12 +81,16 @@ class Corpus:
 
     # the job
 
-    def settle(self) -> None:
+    def wrote(self) -> None:
+        """Note that something was written past `write`: the next run waits until it can be trusted."""
+        self._written = time.time_ns()
+
+    def _settle(self) -> None:
         """Wait until what was written is old enough to be trusted: its bytes may have any time, but they came now."""
         time.sleep(max(0, self._written + 25_000_000 - time.time_ns()) / 1e9)
 
     def run(self, **options: Any) -> Outcome:
-        self.settle()
+        self._settle()
         self.events.clear()
         return run(self.config, RunOptions(**options), self.events.append)
 
