@@ -53,8 +53,8 @@ TIMES = _words("a.m p.m am pm")
 ERAS = _words("b.c a.d c.e b.c.e")
 """Those that end a sentence, behind a number, in front of a capital letter."""
 
-DEGREES = _words("ph.d ll.m ll.b ll.d j.d ed.d b.a b.s m.s m.b.a b.sc m.sc")
-"""The same behind a word in small letters (`a Ph.D.`)."""
+DEGREES = _words("ph.d ll.m ll.b ll.d ed.d m.b.a b.sc m.sc")
+"""The same behind a word in small letters (`a Ph.D.`). Those that may be initials are none (`by J.D. Salinger`)."""
 
 TITLES = _words("mr mrs ms dr prof st sir lord lady")
 

@@ -83,20 +83,20 @@ PATHOLOGICAL: dict[str, Callable[[int], str]] = {
     "notes": lambda n: "a. " + "[1] " * n,
     "bullets": lambda n: "• a " * n,
     "times": lambda n: "a 5 p.m. Mr. A. B. " * (n // 4 + 1),
-    "articles": lambda n: "第1條\na\n" * n,
+    "articles": lambda n: "第1條\na\n" * (n // 2 + 1),
     "section signs": lambda n: "§ 1\n" * n,
     "clauses": lambda n: "".join(f"{i}. a\n" for i in range(1, n // 4)),
-    "contents": lambda n: "Contents\n" + "PART I\n" * n + "Article 1\n",
-    "questions": lambda n: "Q: a?\nA: b\n" * n,
-    "question headings": lambda n: "## a?\n\nb\n\n" * n,
-    "open details": lambda n: "<details><summary>a?" * n,
+    "contents": lambda n: "Contents\n" + "PART I\n" * (n // 4 + 1) + "Article 1\n",
+    "questions": lambda n: "Q: a?\nA: b\n" * (n // 4 + 1),
+    "question headings": lambda n: "## a?\n\nb\n\n" * (n // 4 + 1),
+    "open details": lambda n: "<details><summary>a?" * (n // 8 + 1),
     "questions in data": lambda n: (
         '<script type="application/ld+json">{"@type":"FAQPage","mainEntity":['
-        + '{"@type":"Question","name":"a?","acceptedAnswer":{"text":"b"}},' * (n // 10)
+        + '{"@type":"Question","name":"a?","acceptedAnswer":{"text":"b"}},' * (n // 16)
         + "{}]}</script>"
     ),
-    "scripts of data": lambda n: '<script type="application/ld+json">{}</script>a\n' * (n // 4 + 1),
-    "containers": lambda n: "::: a\n" * n + ":::\n" * n,
+    "scripts of data": lambda n: '<script type="application/ld+json">{}</script>a\n' * (n // 16 + 1),
+    "containers": lambda n: "::: a\n" * (n // 4 + 1) + ":::\n" * (n // 4 + 1),
     "open expressions of MDX": lambda n: "{<a b={" * n,
     "clause marks": lambda n: ",;:" * n,
     "zero-width spaces": lambda n: "a\u200b" * n,

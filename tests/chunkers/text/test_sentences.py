@@ -56,6 +56,7 @@ def test_handed_case(case: dict[str, Any]) -> None:
         ("Carthage fell in 146 B.C. Rome went on.", ["Carthage fell in 146 B.C.", "Rome went on."]),
         ("He lives in B.C. Canada is cold.", ["He lives in B.C. Canada is cold."]),
         ("He finished his Ph.D. Ann did not.", ["He finished his Ph.D.", "Ann did not."]),
+        ("A novel by J.D. Salinger and B.S. Johnson.", ["A novel by J.D. Salinger and B.S. Johnson."]),
         ("Ask Kim Ph.D. Park about it.", ["Ask Kim Ph.D. Park about it."]),
         ("Iron is a metal. [2][3] [14] It rusts.", ["Iron is a metal. [2][3] [14]", "It rusts."]),
         ("Iron is. [See] It rusts. [4]x", ["Iron is.", "[See] It rusts.", "[4]x"]),
