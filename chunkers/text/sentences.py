@@ -93,6 +93,8 @@ def is_sentence_end(text: str, found: re.Match[str]) -> bool:
     if "\n" in text[end : following.start(1)]:
         return not (ender == "." and (first.islower() or is_abbreviation(text, start)))
     quoted = text[end - 1] in _QUOTE_CLOSERS and end - start > 1
+    if end - start > 1 and "`" in text[start:end] and (text[start + 1] == "." or not text[start - 1 : start].isalnum()):
+        return False  # code: a path, dots for what was left out
     if not spaced:
         return ender != "." and bool(_CJK.match(first)) and not quoted
     if _CJK.match(first):

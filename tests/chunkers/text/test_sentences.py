@@ -61,6 +61,7 @@ def test_handed_case(case: dict[str, Any]) -> None:
         ("Iron is a metal. [2][3] [14] It rusts.", ["Iron is a metal. [2][3] [14]", "It rusts."]),
         ("Iron is. [See] It rusts. [4]x", ["Iron is.", "[See] It rusts.", "[4]x"]),
         ("Run ` ls. ` now. He typed `ls.` Then it ran.", ["Run ` ls.", "` now.", "He typed `ls.`", "Then it ran."]),
+        ("See `a/...` Now [`--no...`] Then `'.'` Go.", ["See `a/...` Now [`--no...`] Then `'.'` Go."]),
         ("Stop ! ! ! he cried . Who ? ! We .", ["Stop ! ! ! he cried .", "Who ? !", "We ."]),
         ("« Quoi ? » dit-il. Pourquoi ? demanda Luc.", ["« Quoi ? » dit-il.", "Pourquoi ? demanda Luc."]),
         ("The band Wham ! '' , he said . Mr . Hill left .", ["The band Wham ! '' , he said .", "Mr . Hill left ."]),
