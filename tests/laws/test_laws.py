@@ -45,6 +45,14 @@ def test_random_documents(listed: Listed, options: Options) -> None:
 
 @every_subject
 def test_pathological_documents_in_small(listed: Listed, options: Options) -> None:
+    """A sixth of them with each set of options, in turn."""
+    some = list(PATHOLOGICAL.items())[listed.options.index(options) % 6 :: 6]
+    assert {name: found for name, make in some if (found := judge(listed, options, make(150)))} == {}
+
+
+@pytest.mark.slow
+@every_subject
+def test_all_pathological_documents_in_small(listed: Listed, options: Options) -> None:
     wrong = {name: found for name, make in PATHOLOGICAL.items() if (found := judge(listed, options, make(150)))}
     assert wrong == {}
 
@@ -134,12 +142,13 @@ def test_another_process_with_other_hashes_cuts_the_same() -> None:
 
 
 def digests() -> dict[str, str]:
-    """For each strategy, a digest of all it makes of the small pathological documents."""
+    """For each strategy, a digest of what it makes of small pathological documents."""
     return {listed.strategy: digest(listed) for listed in REGISTERED if listed.refuses is None and listed.path is None}
 
 
 def digest(listed: Listed) -> str:
-    made = [split(listed, options, make(90)) for options in listed.options for make in PATHOLOGICAL.values()]
+    some = list(PATHOLOGICAL.values())[::5]
+    made = [split(listed, options, make(90)) for options in listed.options[:2] for make in some]
     return hashlib.sha256(repr(made).encode("utf-8", "backslashreplace")).hexdigest()
 
 

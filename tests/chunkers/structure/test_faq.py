@@ -151,6 +151,7 @@ def test_only_the_heading_is_the_head_of_a_pair_whose_answer_is_marked_later() -
     assert (faq.heads, [(pair.question, pair.end) for pair in faq.pairs]) == ([(0, 7)], [("Why?", 31)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [
