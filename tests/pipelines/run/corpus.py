@@ -168,3 +168,33 @@ def assert_changes_law(
             assert replayed.get(change["id"]) != (row["content_hash"], row["row_hash"]), "a change that changes nothing"
             replayed[change["id"]] = (row["content_hash"], row["row_hash"])
     assert replayed == {id_: (row["content_hash"], row["row_hash"]) for id_, row in new.items()}
+
+
+def assert_renames_law(store: Store, found: Snapshot) -> int:
+    """What a commit tells of renames holds, and nothing is left that could be one. Returns how many there were."""
+    assert found.version is not None
+    before = None if found.parent_version is None else snapshot.load(store, found.parent_version)
+    old, new = (_alike(store, each) for each in (before, found))
+    told = [row for entry in found.renames for row in shards.read(store, entry.path).to_pylist()]
+    for row in told:
+        assert row["old_id"] not in new
+        assert row["new_id"] not in old
+        assert old[row["old_id"]] == new[row["new_id"]]
+        assert len(new[row["new_id"]][1]) == row["chunk_count"] > 0
+    gone = old.keys() - new.keys() - {row["old_id"] for row in told}
+    came = new.keys() - old.keys() - {row["new_id"] for row in told}
+    assert len({row["old_id"] for row in told}) == len({row["new_id"] for row in told}) == len(told)
+    assert not {old[id_] for id_ in gone if old[id_][1]} & {new[id_] for id_ in came}
+    return len(told)
+
+
+def _alike(store: Store, found: Snapshot | None) -> dict[str, tuple[str, tuple[bytes, ...]]]:
+    """By id: the bytes of a document (a record has none of its own), and the content of its chunks."""
+    states = [] if found is None else read_documents(store, found).to_pylist()
+    return {
+        state["id"]: (
+            "" if state["kind"] == "record" else state["hash"],
+            tuple(state["chunk_hashes"][start : start + 32] for start in range(0, len(state["chunk_hashes"]), 64)),
+        )
+        for state in states
+    }

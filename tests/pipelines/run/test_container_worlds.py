@@ -19,7 +19,7 @@ from pipelines.storage.store import open_store
 from pipelines.table import shards, snapshot
 from pipelines.table.records import Snapshot
 from tests.pipelines.container_worlds import ContainerWorld, Model, chunked
-from tests.pipelines.run.corpus import assert_changes_law, rows_of
+from tests.pipelines.run.corpus import assert_changes_law, assert_renames_law, rows_of
 from tests.pipelines.run.direct import without_beam  # noqa: F401
 
 NIGHTS = 5
@@ -99,6 +99,7 @@ def one_night(
     assert outcome.summary["removed"] == len(before - documents_of(table))
     if outcome.committed:
         assert_changes_law(old, new, read(table, found, "changes"))
+        assert outcome.summary["renamed"] == assert_renames_law(open_store(str(table)), found)
     else:
         assert new == old
     model.night(world)

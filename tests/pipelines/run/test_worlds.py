@@ -14,7 +14,7 @@ from pipelines.records import Outcome, RunOptions
 from pipelines.storage.store import open_store
 from pipelines.table import shards, snapshot
 from pipelines.table.records import Snapshot
-from tests.pipelines.run.corpus import assert_changes_law, rows_of
+from tests.pipelines.run.corpus import assert_changes_law, assert_renames_law, rows_of
 from tests.pipelines.worlds import World
 
 NIGHTS = 5
@@ -55,6 +55,7 @@ def one_night(world: World, folder: Path, table: Path, old: Rows, options: RunOp
     check_counts(outcome, world)
     if outcome.committed:
         assert_changes_law(old, new, changes_of(table, found))
+        assert outcome.summary["renamed"] == assert_renames_law(open_store(str(table)), found)
     else:
         assert new == old
     fresh_config = replace(config, output=replace(config.output, path=str(folder / f"fresh {found.run_id}")))
