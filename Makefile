@@ -21,6 +21,7 @@ install: $(STAMP) ## make .venv with the package and everything the tests need
 
 $(STAMP): setup.py pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@echo "making $(VENV), which takes some minutes the first time"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $(STAMP)

@@ -34,7 +34,7 @@ _new = tuple.__new__  # a third of the time of Span(…)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagesOptions:
-    """Options of `pages` (the Moss Chunking page). None is the default, and reads back as the value in use.
+    """Options of `pages`. None is the default, and reads back as the value in use.
 
     `chunk_size` is the most characters of a chunk, 200 to 2000 (1200), its heading path included. `chunk_overlap` is 0
     to half of that (200, or half of `chunk_size` when smaller). `mode` is "pages", or "sentences" for one chunk a

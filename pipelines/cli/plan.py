@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from pipelines.cli.running import Reporter, add_run_arguments, options_of
+from pipelines.cli.running import Reporter, add_run_arguments, left_behind, options_of
 from pipelines.config.load import load_config
 from pipelines.observe.console import Console
 from pipelines.operations.plan import CHANGES, look_ahead
@@ -62,6 +62,8 @@ def _print(report: Mapping[str, Any], console: Console) -> None:
         console.message(f"fails: {where}{place}: {failure['error']}: {failure['message']}")
     if (more := report["failures"]["total"] - len(report["failures"]["shown"])) > 0:
         console.message(f"fails: {more} more")
+    if left := report["plan"].get("keep", {}).get("out_of_scope", 0):
+        console.message(left_behind(left))
     for source in report["guard"]:
         (console.warning if source["withheld"] else console.message)(source["message"])
     if report["gate"]["level"] != "pass":

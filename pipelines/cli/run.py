@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from pipelines.cli.running import Reporter, add_run_arguments, options_of
+from pipelines.cli.running import Reporter, add_run_arguments, left_behind, options_of
 from pipelines.config.load import load_config
 from pipelines.observe.console import Console
 from pipelines.operations.run import run
@@ -81,6 +81,8 @@ def print_outcome(outcome: Outcome, console: Console, *, listed: bool = True) ->
         console.message(f"failed: {_place(failure)}: {failure['error']}: {failure['message']}")
     if (more := summary["failed"] - len(summary["failures"])) > 0 and summary["failures"]:
         console.message(f"failed: {more} more; the table's failures name every one")
+    if summary["out_of_scope"]:
+        console.message(left_behind(summary["out_of_scope"]))
     if listed and not summary["listed"]:
         console.warning("no document was found: no object of a source matches its include and exclude")
     say = (

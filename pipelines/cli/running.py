@@ -125,6 +125,12 @@ class Reporter:
             self._console.progress(event.text)
 
 
+def left_behind(number: int) -> str:
+    """What to say of so many files and containers of the table that no source takes any more."""
+    objects, keep = ("object", "keeps its") if number == 1 else ("objects", "keep their")
+    return f"{number:,} {objects} that no source takes any more {keep} chunks; --prune lets them go"
+
+
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 0 or more")

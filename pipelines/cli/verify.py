@@ -74,6 +74,7 @@ def _print(found: Verification, console: Console) -> None:
     if found.parent_collected:
         console.message("the commit before was collected: the changes were not compared with it")
     rows: list[tuple[str, object]] = [
+        ("version", found.version),
         ("files", found.files),
         ("shards read", f"{found.shards} of {found.of_shards}"),
         ("documents read", found.documents),
@@ -81,5 +82,5 @@ def _print(found: Verification, console: Console) -> None:
         ("changes compared with version", found.compared_with),
         ("problems", found.total),
     ]
-    console.pairs({f"version {found.version}": "", **dict(rows)})
+    console.pairs(dict(rows))
     console.message(f"{found.table}: {'is damaged' if found.total else 'nothing is wrong with what was checked'}")

@@ -112,7 +112,8 @@ def _whole(data: bytes, encoding: str, errors: str, why: str) -> Decoded:
         where = "" if at is None else f" at byte {at}"
         raise DocumentFailure(
             "decode",
-            f"not {encoding}{where} ({why}); correct the file or the source's `encoding`, or set `errors: replace`",
+            f"not {encoding}{where} ({why}); correct the file or the source's "
+            "`decoding.encoding`, or set `decoding: {errors: replace}`",
             position=None if at is None else str(at),
         ) from None
 
@@ -127,7 +128,7 @@ def _detected(data: bytes, bad: UnicodeDecodeError, errors: str, *, declared: bo
             return repaired
         raise DocumentFailure(
             "decode",
-            f"damaged UTF-8: byte {bad.start} cannot be read; correct the file or set `errors: replace`",
+            f"damaged UTF-8: byte {bad.start} cannot be read; correct the file or set `decoding: {{errors: replace}}`",
             position=str(bad.start),
         )
     guess = _guess(_sample(data, bad.start))
@@ -147,7 +148,8 @@ def _detected(data: bytes, bad: UnicodeDecodeError, errors: str, *, declared: bo
             return _replaced(data, name)
         raise DocumentFailure(
             "decode",
-            f"looks like {name} but is not at byte {worse.start}; set the source's `encoding` or `errors: replace`",
+            f"looks like {name} but is not at byte {worse.start}; set the source's "
+            "`decoding.encoding` or `decoding: {errors: replace}`",
             position=str(worse.start),
         ) from None
 

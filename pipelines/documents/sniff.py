@@ -92,7 +92,7 @@ def refuse_controls(data: bytes, *, utf8: bool) -> None:
         raise DocumentFailure(
             "binary",
             f"not text: {controls} of its first {min(len(data), SAMPLE)} bytes are control characters; {_EXTRACT} "
-            "(text in an encoding without ASCII needs `encoding`)",
+            "(text in an encoding without ASCII needs `decoding.encoding`)",
         )
 
 

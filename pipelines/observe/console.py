@@ -104,7 +104,7 @@ class Console:
         shown = {printable(name): value for name, value in values.items()}
         width = max((columns(name) for name in shown), default=0)
         for name, value in shown.items():
-            self.line(f"{name}{' ' * (width - columns(name))}  {printable(_cell(value))}")
+            self.line(f"{name}{' ' * (width - columns(name))}  {printable(_cell(value))}".rstrip())
 
     def message(self, text: str) -> None:
         """A line for the person at the terminal."""

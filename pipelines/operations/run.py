@@ -213,6 +213,7 @@ def _summary(stats: Mapping[str, Any]) -> dict[str, Any]:
         **stats["counts"],
         "removed": sum(stats["gone"].values()),
         "renamed": stats["renamed"],
+        "out_of_scope": stats["plan"].get("keep", {}).get("out_of_scope", 0),
         "chunks": stats["chunks"]["total"],
         **{name: stats["changes"].get(name, 0) for name in ("added", "changed", "moved", "deleted")},
         "withheld": sum(each["vanishing"] for each in stats["guard"]["sources"] if each["withheld"]),

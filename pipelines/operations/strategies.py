@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 import sys
 import types
 import typing
@@ -57,7 +58,7 @@ def describe(name: str) -> Description:
 def _describe(kind: type[Any]) -> Description:
     hints = typing.get_type_hints(kind.Options)
     options = tuple(_option(field, hints[field.name], hints) for field in dataclasses.fields(kind.Options))
-    docs = [inspect.cleandoc(each.__doc__ or "") for each in kind.Options.__mro__ if dataclasses.is_dataclass(each)]
+    docs = [_help(each.__doc__ or "") for each in kind.Options.__mro__ if dataclasses.is_dataclass(each)]
     summary = inspect.cleandoc(sys.modules[kind.__module__].__doc__ or "").split("\n\n")[0].replace("\n", " ")
     return Description(
         name=kind.name,
@@ -66,6 +67,12 @@ def _describe(kind: type[Any]) -> Description:
         options=options,
         help="\n\n".join(docs),
     )
+
+
+def _help(docstring: str) -> str:
+    """What a class says of its options, in the words of a configuration and without its own name."""
+    text = re.sub(r"^Options of `[\w-]+`\.\s+", "", inspect.cleandoc(docstring))
+    return re.sub(r"\bNone\b", "null", text)
 
 
 def _sentence(text: str) -> str:

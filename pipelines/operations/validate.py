@@ -41,7 +41,7 @@ def describe(path: str | os.PathLike[str]) -> Description:
         table=config.output.path,
         tokens=config.tokens.encoding_name if config.tokens else None,
         sources=tuple(
-            (source.path, " ".join(source.include), " ".join(source.exclude) or "–") for source in config.sources
+            (source.path, ", ".join(source.include), ", ".join(source.exclude) or "–") for source in config.sources
         ),
         rules=tuple(
             (

@@ -100,8 +100,19 @@ def _foreign(store: Store, version: int, actions: Sequence[Mapping[str, Any]]) -
     operation = _info(actions).get("operation", "no operation named")
     return TableStateError(
         f"{store.child(version_file(version))}: version {version} ({operation}) was written by another tool; "
-        "this table can only be changed by rechunk"
+        f"this table can only be changed by rechunk{_way_back(store, version, actions)}"
     )
+
+
+def _way_back(store: Store, version: int, actions: Sequence[Mapping[str, Any]]) -> str:
+    """How to undo what another tool did, where it can be: the newest version of ours below is the table again."""
+    if _needs_newer_reader(actions):
+        return ""
+    try:
+        ours = head_at(store, version - 1, over_foreign=True)
+    except TableStateError:
+        return ""  # this error is enough to begin with
+    return "" if ours is None else f"; `rechunk rollback CONFIG {ours.version}` undoes what it did"
 
 
 def versions(store: Store) -> list[Version]:

@@ -10,7 +10,7 @@ from typing import BinaryIO, NoReturn
 from pipelines.documents.decode import decode
 from pipelines.documents.failures import DocumentFailure
 from pipelines.documents.formats.records import BadRecord, ReadContext, Record, RecordMaker, bad
-from pipelines.documents.formats.streams import kind_of, read_whole
+from pipelines.documents.formats.streams import fault_of, kind_of, read_whole
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -40,7 +40,7 @@ def _records(text: str, at: int, context: ReadContext) -> Iterator[Record | BadR
             yield bad("records", position, "malformed", "nested too deep; nothing after it was read")
             return
         except ValueError as error:
-            yield bad("records", position, "malformed", f"not JSON: {error}; nothing after it was read")
+            yield bad("records", position, "malformed", f"not JSON: {fault_of(error)}; nothing after it was read")
             return
         yield (
             make(values, position)

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NoReturn
 from pipelines.documents.decode import decode, keeps_ascii
 from pipelines.documents.failures import DocumentFailure
 from pipelines.documents.formats.records import BadRecord, ReadContext, Record, RecordMaker, bad
-from pipelines.documents.formats.streams import head_of, is_wide, kind_of, read_whole, refuse_large
+from pipelines.documents.formats.streams import fault_of, head_of, is_wide, kind_of, read_whole, refuse_large
 from pipelines.documents.sniff import refuse_known_format
 
 BLOCK = 1024 * 1024
@@ -78,7 +78,7 @@ def _class_of(error: Exception) -> tuple[str, str]:
         return error.error, str(error)
     if isinstance(error, RecursionError):
         return "malformed", "nested too deep"
-    return "malformed", f"not JSON: {error}"
+    return "malformed", f"not JSON: {fault_of(error)}"
 
 
 def _decoded(line: bytes, error: UnicodeDecodeError, declared: str | None, errors: str) -> str:
@@ -89,7 +89,7 @@ def _decoded(line: bytes, error: UnicodeDecodeError, declared: str | None, error
         raise DocumentFailure(
             "decode",
             f"not {declared or 'UTF-8'} at byte {worse.start} of the line; correct it, or set the source's "
-            f"{'`errors: replace`' if declared else '`encoding`, or `errors: replace`'}",
+            f"{'' if declared else '`decoding.encoding` or '}`decoding: {{errors: replace}}`",
         ) from error
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import json
 import os
 from collections.abc import Sequence
 from typing import Any, BinaryIO
@@ -125,3 +126,10 @@ def kind_of(value: Any) -> str:
     """What JSON calls a value."""
     kinds = {list: "array", dict: "object", str: "string", bool: "boolean", type(None): "null"}
     return kinds.get(type(value), "number")
+
+
+def fault_of(error: Exception) -> str:
+    """What a JSON parser did not like, and at which character; a line by itself has no line numbers."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg[:1].lower()}{error.msg[1:]} at character {error.pos}"
+    return str(error)

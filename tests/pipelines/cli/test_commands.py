@@ -230,6 +230,19 @@ def test_globs_that_take_nothing_are_told(project: Path, capsys: pytest.CaptureF
     assert "warning: no document was found: no object of a source matches its include and exclude\n" in err
 
 
+def test_documents_that_no_source_takes_any_more_are_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call(capsys, "run", "c.yaml")
+    taken = len(list((project / "docs").iterdir()))
+    (project / "docs/new.rst").write_text("new\n")
+    (project / "c.yaml").write_text(CONFIG.replace("path: docs\n", 'path: docs\n    include: ["*.rst"]\n'))
+    told = f"{taken} objects that no source takes any more keep their chunks; --prune lets them go\n"
+    for command in ("plan", "run"):
+        _, _, err = call(capsys, command, "c.yaml")
+        assert told in err
+    _, _, err = call(capsys, "run", "c.yaml", "--prune", "--approve-deletions", str(taken))
+    assert "no source takes" not in err
+
+
 def test_show_an_older_run(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, (first,) = as_json(capsys, "run", "c.yaml")
     (project / "docs/b.txt").write_text("Changed.\n")
@@ -269,6 +282,9 @@ def test_validate(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = call(capsys, "validate", "c.yaml")
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == "c.yaml is valid."
+    (project / "d.yaml").write_text(CONFIG.replace("path: docs\n", 'path: docs\n    exclude: ["a b", "c"]\n'))
+    _, out, _ = call(capsys, "validate", "d.yaml")
+    assert "docs    **       a b, c\n" in out
     code, (found,) = as_json(capsys, "validate", "c.yaml")
     assert found["rules"] == [{"match": "(default)", "strategy": "recursive"}]
     code, out, _ = call(capsys, "validate", "--schema")
@@ -285,14 +301,9 @@ def test_a_wrong_configuration_is_exit_2_and_reads_nothing(project: Path, capsys
         )
     assert not (project / "table").exists()
     code, out, err = call(capsys, "run", "c.yaml", "--output", "json")
-    assert json.loads(err) == {
-        "error": "ConfigError",
-        "message": err and json.loads(err)["message"],
-        "exit_code": 2,
-        "file": "c.yaml",
-        "line": 4,
-        "key": "chunking.default.max_size",
-    }
+    message = "c.yaml:4: chunking.default.max_size is -1; max_size must be an integer of at least 1, or null"
+    problem = {"message": message, "file": "c.yaml", "line": 4, "key": "chunking.default.max_size"}
+    assert json.loads(err) == {"error": "ConfigError", "exit_code": 2, **problem, "problems": [problem]}
 
 
 USAGE = [
@@ -380,6 +391,8 @@ def test_strategies(capsys: pytest.CaptureFixture[str]) -> None:
     said = {option["name"]: (option["type"], option["unit"]) for option in token["options"]}
     assert said["max_size"] == ("whole number or null", "tokens")
     assert said["allowed_special"] == ("list of text or all or null", None)
+    assert "`max_size` null is unbounded" in " ".join(token["help"].split())
+    assert not token["help"].startswith("Options of")
     code, out, err = call(capsys, "strategies", "recursiv")
     assert (code, out) == (2, "")
     assert err.startswith("error: unknown strategy 'recursiv' (did you mean 'recursive'?); strategies: auto, ")

@@ -56,7 +56,8 @@ def test_what_it_says_to_a_person(config: Path, capsys: pytest.CaptureFixture[st
         "characters chunked 16",
         "failures: malformed 1",
     ]
-    assert f"fails: {config.parent}/docs/b.jsonl (line 2): malformed: not JSON" in said.err
+    fault = "malformed: not JSON: expecting property name enclosed in double quotes at character 1\n"
+    assert f"fails: {config.parent}/docs/b.jsonl (line 2): {fault}" in said.err
     assert said.err.endswith(f"{config.parent}/table: a run would change it\n")
 
 
