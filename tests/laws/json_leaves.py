@@ -22,6 +22,7 @@ class Pairs(list[tuple[str, Any]]):
     """An object, with its order and its repeated keys."""
 
 
+PAIR = re.compile(r"\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -83,7 +84,8 @@ def differences(document: str, split: Split, *, converted: bool = False) -> Sequ
     torn = [f"{span.text(document)[:40]!r} has half a character" for span in split.spans if halves(span.text(document))]
     if torn and not SURROGATE.search(document) and not any(lone(leaf.value) for leaf in wanted):
         return torn[:3]
-    got = [Leaf(leaf.pointer, said(leaf.value)) for leaf in got]
+    has_halves = SURROGATE.search(document) is not None  # as characters, which no bytes decode to
+    got = [Leaf(joined(leaf.pointer) if has_halves else leaf.pointer, said(leaf.value)) for leaf in got]
     if converted:
         wanted = [Leaf(at, ("empty", True) if value == ("empty", False) else value) for at, value in wanted]
     return [f"{one} is {other}" for one, other in zip(wanted, got, strict=False) if one != other][:3] + (
@@ -103,6 +105,11 @@ def lone(value: Any) -> bool:
 def whole(text: str) -> str:
     """Halves of a surrogate pair in a row are one character once they are escapes, and cannot be told apart there."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def joined(pointer: str) -> str:
+    """A pointer whose halves of surrogate pairs in a row, written as escapes, are one character."""
+    return PAIR.sub(lambda found: whole(chr(int(found[1], 16)) + chr(int(found[2], 16))), pointer)
 
 
 def said(value: Any) -> Any:
