@@ -7,6 +7,7 @@ import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -16,6 +17,7 @@ from pipelines.config.model import Config, Gates, Limits, Output, Rule, Source, 
 from pipelines.errors import TableStateError, UsageError
 from pipelines.operations.run import run
 from pipelines.records import Outcome, RunOptions
+from pipelines.storage import local
 from pipelines.storage.base import Fetched
 from pipelines.storage.local import LocalStore
 from pipelines.storage.store import Store, open_store
@@ -162,7 +164,9 @@ def test_document_that_grows_between_listing_and_reading_is_read_again(
 
     def late(self: LocalStore, path: str) -> Fetched:
         if path == "001.txt":
-            corpus.write("001.txt", text(3, "grown"))
+            written = corpus.write("001.txt", text(3, "grown")).stat().st_ctime_ns
+            # read in the same tick of the clock, on however slow a machine
+            monkeypatch.setattr(local, "time", SimpleNamespace(time_ns=lambda: written))
         return original(self, path)
 
     monkeypatch.setattr(LocalStore, "fetch", late)
