@@ -313,7 +313,7 @@ def test_a_container_that_cannot_be_read_is_as_it_was_until_it_can(
     corpus.run()
     old = corpus.rows()
     corpus.lines("a.jsonl", "x")
-    original = LocalStore.open
+    original = LocalStore.opened
 
     def failing(self: LocalStore, path: str) -> Any:
         if path == "a.jsonl":
@@ -321,7 +321,7 @@ def test_a_container_that_cannot_be_read_is_as_it_was_until_it_can(
         return original(self, path)
 
     with monkeypatch.context() as broken:
-        broken.setattr(LocalStore, "open", failing)
+        broken.setattr(LocalStore, "opened", failing)
         outcome = corpus.run()
         assert corpus.rows() == old
         assert corpus.counts(outcome) == {"listed": 2, "unchanged": 1, "failed": 1}
