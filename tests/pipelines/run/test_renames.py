@@ -17,7 +17,8 @@ from pipelines.operations.rollback import rollback
 from pipelines.operations.verify import verify
 from pipelines.records import RunOptions
 from pipelines.table import shards
-from tests.pipelines.run.corpus import Corpus, assert_changes_law, rule, text
+from tests.pipelines.run.buckets import Options, Stored
+from tests.pipelines.run.corpus import Corpus, assert_changes_law, assert_renames_law, rule, text
 from tests.pipelines.run.direct import without_beam
 
 pytestmark = pytest.mark.usefixtures(without_beam.__name__)
@@ -298,3 +299,15 @@ def test_two_sources_rename_into_each_other(corpus: Corpus) -> None:
     (corpus.root / "docs/001.txt").rename(corpus.root / "more/001.txt")
     corpus.run()
     assert renamed(corpus) == [("001.txt", "m/001.txt")]
+
+
+@pytest.mark.usefixtures("s3")
+def test_on_an_object_store_a_move_is_a_copy_and_a_deletion(s3_options: Options) -> None:
+    stored = Stored("s3://bucket/docs", "s3://bucket/table", s3_options)
+    for number in range(5):
+        stored.write(f"{number}.txt", text(2, f"of {number}"))
+    stored.run()
+    stored.write("moved/3.txt", text(2, "of 3"))
+    stored.source.delete("3.txt")
+    assert stored.run().summary["renamed"] == 1
+    assert assert_renames_law(stored.store, stored.snapshot()) == 1
