@@ -95,7 +95,8 @@ class _Watched:
         )
 
     def _count(self, counts: dict[str, Any]) -> None:
-        self.read += sum(counts["documents"].values())
+        # Records are counted as listed where they are found, and again by what became of them.
+        self.read += sum(number for what, number in counts["documents"].items() if not what.endswith("\tlisted"))
         self.bytes += sum(counts["bytes_read"].values())
         self.failures += sum(counts["failures"].values())
 

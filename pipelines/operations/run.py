@@ -6,6 +6,7 @@ import gc
 import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -86,6 +87,8 @@ def carry_out(
             ended = _recorded(store, run_id)
         except (StorageError, TableStateError) as error:
             return _committed_all_the_same(store, run_id, prepared, error)
+    if ended["ending"] in ("gate", "race"):
+        ended |= _standing(store, ended["version"], prepared.base)
     stats = run_stats(
         run_id=run_id,
         ending=ended["ending"],
@@ -182,6 +185,14 @@ def _unchanged(prepared: Prepared) -> dict[str, Any]:
         "guard": {"sources": []},
         "gate": {"level": "pass", "message": ""},
     }
+
+
+def _standing(store: Store, version: int | None, base: Snapshot | None) -> dict[str, int]:
+    """Chunks and shards of the table that a run left as it was; those it began with where the newest cannot be read."""
+    with suppress(StorageError, TableStateError):
+        base = base if version is None else snapshot.load(store, version)
+    shards = () if base is None else base.shards
+    return {"chunks": sum(shard.chunks.rows for shard in shards), "shards": len(shards)}
 
 
 def _tell(ended: Mapping[str, Any], emit: Sink) -> None:

@@ -358,6 +358,17 @@ def test_gates(project: Path, capsys: pytest.CaptureFixture[str], limits: str, c
     assert (project / "table/chunks/_delta_log").exists() is committed
 
 
+def test_a_run_that_a_gate_stopped_tells_the_chunks_that_the_table_has(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, (before,) = as_json(capsys, "run", "c.yaml")
+    (project / "c.yaml").write_text(f"{CONFIG}gates: {{failed_documents: {{hard: 1%}}}}\n")
+    (project / "docs/binary.txt").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\r")
+    code, (outcome,) = as_json(capsys, "run", "c.yaml")
+    assert (code, outcome["version"]) == (5, 0)
+    assert outcome["summary"]["chunks"] == before["summary"]["chunks"] > 0
+
+
 def test_failed_documents_are_named_and_exit_0(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "docs/binary.txt").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\r")
     code, out, err = call(capsys, "run", "c.yaml")

@@ -13,7 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.observe.events import Working, duration_text, size_text
+from pipelines.observe.events import Event, Working, duration_text, size_text
+from pipelines.observe.progress import told
+from pipelines.storage.store import open_store
+from pipelines.table import layout
 
 ROOT = Path(__file__).parents[3]
 DOCUMENTS = 150
@@ -81,6 +84,24 @@ def test_nothing_but_messages_off_a_terminal_or_for_json(config: Path) -> None:
     assert [line.partition(":")[0] for line in piped.stderr.splitlines()] == ["failed", str(config.parent / "table")]
     _, shown = on_a_terminal("run", str(config), "--full", "--output", "json")
     assert shown == ""
+
+
+def test_a_record_is_one_document_however_often_it_is_counted(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path))
+    documents = {"docs\tlisted": 2, "docs\tchunked": 1, "docs\tempty": 1}
+    counts = {"documents": documents, "bytes_read": {"docs": 7}, "failures": {}}
+    store.write(f"{layout.task_markers('run')}0.json", json.dumps({"counts": counts}).encode())
+    told_events: list[Event] = []
+
+    def emit(event: Event) -> None:
+        told_events.append(event)
+        seen.set()
+
+    seen = threading.Event()
+    emit.wants_progress = True  # type: ignore[attr-defined]
+    with told(store, "run", emit, tasks=2, documents=3, size=9):
+        assert seen.wait(10)
+    assert str(told_events[0]).startswith("chunking: 2 of 3 documents · 7 B of 9 B")
 
 
 def test_what_is_said() -> None:
