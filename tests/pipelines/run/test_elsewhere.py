@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
