@@ -8,7 +8,6 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -18,7 +17,6 @@ from pipelines.config.model import Config, Gates, Limits, Output, Rule, Source, 
 from pipelines.errors import TableStateError, UsageError
 from pipelines.operations.run import run
 from pipelines.records import Outcome, RunOptions
-from pipelines.storage import local
 from pipelines.storage.base import Fetched
 from pipelines.storage.local import LocalStore
 from pipelines.storage.store import Store, open_store
@@ -165,9 +163,8 @@ def test_document_that_grows_between_listing_and_reading_is_known_as_it_was_read
 
     def late(self: LocalStore, path: str) -> Fetched:
         if path == "001.txt":
-            written = corpus.write("001.txt", text(3, "grown")).stat().st_ctime_ns
-            # read in the same tick of the clock, on however slow a machine
-            monkeypatch.setattr(local, "time", SimpleNamespace(time_ns=lambda: written))
+            corpus.write("001.txt", text(3, "grown"))
+            time.sleep(0.1)  # the clock ticks before it is read
         return original(self, path)
 
     monkeypatch.setattr(LocalStore, "fetch", late)
