@@ -108,7 +108,9 @@ def lost_outcomes(settled: Settled, unlisted: pa.Array) -> Counter[tuple[str, st
 def _in_scope(claim: Mapping[str, object], config: Config) -> bool:
     """Whether it is a record, or a file that a source takes."""
     is_record = isinstance(claim["position"], int)
-    return is_record or any(each.path == claim["source"] and each.selects(str(claim["path"])) for each in config.sources)
+    return is_record or any(
+        each.path == claim["source"] and each.selects(str(claim["path"])) for each in config.sources
+    )
 
 
 def _position(claim: Mapping[str, object], config: Config) -> str | None:
