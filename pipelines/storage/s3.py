@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import pickle
 import re
@@ -34,6 +35,11 @@ class S3Client(Client):
     """One bucket. Options are s3fs's: endpoint_url, anon, profile, key, secret, token, client_kwargs, config_kwargs."""
 
     def __init__(self, bucket: str, options: Mapping[str, Any]) -> None:
+        filesystem = fsspec.get_filesystem_class("s3")
+        named = set(inspect.signature(filesystem.__init__).parameters) - {"self", "kwargs", "asynchronous", "loop"}
+        allowed = named - {"session"} | {"profile"}  # what it does not name goes to botocore's session
+        if unknown := set(options) - allowed:
+            raise ValueError(f"s3fs has no option {min(unknown)!r}; it has {', '.join(sorted(allowed))}")
         self._files = _filesystem(os.getpid(), pickle.dumps(dict(options)))
         self._bucket = self.bucket = bucket
 

@@ -271,6 +271,11 @@ def test_an_unknown_protocol_is_a_storage_error() -> None:
         list(open_store("nonsense://x").list())
 
 
+def test_an_option_that_s3fs_does_not_have_is_named() -> None:
+    with pytest.raises(StorageError, match="s3fs has no option 'profil'; it has anon, "):
+        list(open_store("s3://bucket/x", {"s3": {"profil": "nightly"}}).list())
+
+
 def test_options_of_a_folder_are_checked() -> None:
     assert repr(open_store("/x", {"file": {"follow_links": False}})) == "LocalStore('/x')"
     with pytest.raises(UsageError, match=r"storage\.file has no option 'folow'; allowed: follow_links"):
