@@ -95,19 +95,19 @@ def decide_listed(
     reasons = pc.case_when(
         pc.make_struct(
             is_new,
+            pa.array(np.full(len(ids), full)),  # first: what is the same in a changed object is to be chunked again too
             again,
             changed,
             pc.fill_null(pc.not_equal(fingerprints, before["fingerprint"]), True),
             pc.invert(trusted),
-            pa.array(np.full(len(ids), full)),
             failed,
         ),
         "new",
+        "full",
         "retry",
         "changed",
         "rule",
         "untrusted",
-        "full",
         "failed",
         "unchanged",
     )

@@ -236,3 +236,12 @@ def test_more_text_than_may_be_in_memory_fails_its_part_and_no_other(corpus: Cor
     run(corpus.config, RunOptions(workers=1), ignore)
     assert len({row["parent_id"] for row in corpus.rows().values()}) == 601
     assert corpus.failures() == []
+
+
+def test_a_full_run_chunks_the_records_of_a_changed_container_again_that_did_not_change(corpus: Corpus) -> None:
+    corpus.write("d.jsonl", lines(record("r1"), record("r2")))
+    corpus.write("e.jsonl", lines(record("r4")))
+    corpus.run()
+    corpus.write("d.jsonl", lines(record("r1"), record("r2", "another text"), record("r3")))
+    assert corpus.counts(corpus.run(full=True)) == {"listed": 4, "chunked": 4}
+    assert corpus.rows() == corpus.afresh()
