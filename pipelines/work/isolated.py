@@ -6,6 +6,7 @@ program; requests and answers are pickles, each behind its length.
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import subprocess
@@ -151,7 +152,9 @@ def main() -> None:
     die_with_parent()
     keep_freed_memory()
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a custom function prints is no answer
+    os.dup2(2, 1)  # whatever a custom function prints is no answer, and is to be seen even if this process is killed
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
     serve(sys.stdin.buffer, answers)
 
 
