@@ -6,9 +6,12 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.docs.workspace import prepare
 
 
+@pytest.mark.slow
 def test_0006_shards_are_the_same_bytes_whatever_the_number_of_workers(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:

@@ -34,7 +34,7 @@ needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="no corpus; RECHUN
 
 @every_subject
 def test_random_documents(listed: Listed, options: Options) -> None:
-    @settings(derandomize=True, database=None, max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(derandomize=True, database=None, max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
     @given(any_document(listed))
     def check(found: tuple[str, str | None]) -> None:
         document, path = found

@@ -458,8 +458,15 @@ def test_version_and_help_from_a_shell() -> None:
     assert out.startswith("usage: rechunk ")
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-@pytest.mark.parametrize("moment", ["table/runs", "table/runs/*/attempts"])
+@pytest.mark.parametrize(
+    ("moment", "workers"),
+    [
+        ("table/runs", "1"),
+        ("table/runs/*/attempts", "2"),
+        pytest.param("table/runs", "2", marks=pytest.mark.slow),
+        pytest.param("table/runs/*/attempts", "1", marks=pytest.mark.slow),
+    ],
+)
 def test_interrupted_is_exit_130(project: Path, moment: str, workers: str) -> None:
     for number in range(20):
         (project / f"docs/{number}.txt").write_text("word " * 200_000)

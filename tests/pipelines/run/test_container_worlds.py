@@ -31,7 +31,7 @@ SAME_STATE = ("uri", "key", "kind", "position", "hash", "chunk_count", "chunk_ha
 
 
 @pytest.mark.usefixtures("without_beam")
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(1))
 def test_nights_of_a_random_world_of_containers(tmp_path: Path, seed: int) -> None:
     live(tmp_path, seed)
 
@@ -44,19 +44,20 @@ def test_ids_in_many_places_are_settled_in_passes(tmp_path: Path, monkeypatch: p
     live(tmp_path, seed=141)
 
 
+@pytest.mark.slow
 def test_nights_of_a_random_world_of_containers_as_a_graph(tmp_path: Path) -> None:
     live(tmp_path, seed=50)
 
 
 @pytest.mark.usefixtures("without_beam")
-@pytest.mark.parametrize("seed", range(70, 72))
+@pytest.mark.parametrize("seed", range(70, 71))
 def test_a_plan_says_what_the_run_then_does(tmp_path: Path, seed: int) -> None:
     live(tmp_path, seed, plans=True)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_beam")
-@pytest.mark.parametrize("seed", range(100, 300))
+@pytest.mark.parametrize("seed", range(1, 201))
 def test_nights_of_many_random_worlds_of_containers(tmp_path: Path, seed: int) -> None:
     live(tmp_path, seed)
 
