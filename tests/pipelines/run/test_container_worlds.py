@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -69,6 +70,10 @@ def test_many_plans_say_what_the_run_then_does(tmp_path: Path, seed: int) -> Non
     live(tmp_path, seed, plans=True)
 
 
+SETTLED = 0.025
+"""Seconds after which what was written is trusted; before, containers with failures are read, and committed, again."""
+
+
 def live(folder: Path, seed: int, *, plans: bool = False) -> None:
     """Some nights in one world; before the last everything is healed."""
     world = ContainerWorld(folder / "world", seed=seed)
@@ -90,6 +95,7 @@ def one_night(
 ) -> Rows:
     table = Path(config.output.path)
     before = documents_of(table)
+    time.sleep(SETTLED)
     foreseen = look_ahead(config, APPROVED, lambda event: None).report if plans else None
     outcome = run(config, APPROVED, lambda event: None)
     found = current(table)
