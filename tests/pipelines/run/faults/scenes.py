@@ -78,6 +78,8 @@ SCENES: dict[str, Callable[[Place], Scene]] = {
     "next run": lambda place: Scene("next run", World(place), _second, _run),
     "resume": lambda place: Scene("resume", World(place), _broken_off, _resume),
     "rollback": lambda place: Scene("rollback", World(place), _both, _rollback, aims_at=0),
-    "gc": lambda place: Scene("gc", World(place), _much_to_collect, _gc, publishes=False, is_overtaken=True),
+    "gc": lambda place: Scene(
+        "gc", World(place), _much_to_collect, _gc, publishes=False, is_overtaken=True, keeps_newest_only=True
+    ),
     "verify": lambda place: Scene("verify", World(place), _both, _verify, publishes=False),
 }

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from pipelines.config.model import Config, Hidden, Output, Source
+from pipelines.errors import TableStateError
 from pipelines.observe.events import Event
 from pipelines.operations.changes import changes_since
 from pipelines.operations.gc import collect
@@ -20,7 +21,7 @@ from pipelines.operations.run import run
 from pipelines.operations.verify import verify
 from pipelines.records import Outcome, RunOptions
 from pipelines.storage.store import Store, open_store
-from pipelines.table import log, shards, snapshot
+from pipelines.table import layout, log, shards, snapshot
 from pipelines.table.records import Snapshot
 from tests.pipelines.run.corpus import assert_changes_law, rule, text
 from tests.pipelines.run.faults.places import Disk, Place
@@ -158,21 +159,35 @@ class World:
 
     # what must always hold
 
-    def check_history(self, since: int | None, old: Rows) -> None:
-        """From the commit that a consumer saw, version `since` with the rows `old`: every later one follows."""
+    def check_history(self, since: int | None, old: Rows, *, may_be_collected: bool = False) -> None:
+        """From the commit that a consumer saw, version `since` with the rows `old`: every later one follows.
+
+        That commit reads as it did. Only where it `may_be_collected` it may be gone instead, and then every reader is
+        told so.
+        """
         newest = self.version()
         before = old
         for version in range(0 if since is None else since + 1, 0 if newest is None else newest + 1):
             after = self.rows(version)
             assert_changes_law(before, after, self.changes(version))
             before = after
-        if since is not None:
+        if may_be_collected and since is not None and self._is_collected(since):
+            left = f"version {since} was collected or lost; the oldest version still there is {since + 1}"
+            for read in (lambda: self.rows(since), lambda: changes_since(self.place.target(), since)):
+                with pytest.raises(TableStateError, match=left):
+                    read()
+        elif since is not None:
             assert self.rows(since) == old, "an older commit reads differently now"
             found = changes_since(self.place.target(), since)
             deleted = {row["id"] for row in found.deleted_rows()}
             assert deleted <= old.keys()
             kept = {id_: row for id_, row in old.items() if id_ not in deleted}
             assert hashes(kept | {row["id"]: row for row in found.upserted_rows()}) == hashes(before)
+
+    def _is_collected(self, version: int) -> bool:
+        found = log.head_at(self.store, version)
+        assert found is not None
+        return not self.store.exists(layout.commit_file(found.run_id))
 
     def check_table(self) -> None:
         """The newest commit, by our own checks and by a reader that is not ours."""
