@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from importlib import metadata
 
 from pipelines.cli import (
     changes,
@@ -21,6 +20,7 @@ from pipelines.cli import (
     verify,
     watch,
 )
+from pipelines.version import VERSION
 
 COMMANDS = (validate, strategies, preview, plan, run, watch, show, files, changes, verify, resume, gc, rollback)
 
@@ -47,7 +47,7 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"rechunk {_version()}")
+    parser.add_argument("--version", action="version", version=f"rechunk {VERSION}")
     _add_common(parser, "text", debug=False)
     common = argparse.ArgumentParser(add_help=False)
     _add_common(common, argparse.SUPPRESS, debug=argparse.SUPPRESS)
@@ -70,10 +70,3 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
 def _add_common(parser: argparse.ArgumentParser, output: str, *, debug: bool | str) -> None:
     parser.add_argument("--output", choices=("text", "json"), default=output, help="form of the data on stdout")
     parser.add_argument("--debug", action="store_true", default=debug, help="show tracebacks")
-
-
-def _version() -> str:
-    try:
-        return metadata.version("rechunk")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"

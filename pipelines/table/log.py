@@ -13,8 +13,6 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed_version
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +21,7 @@ from pipelines.storage.store import Store
 from pipelines.table.layout import LOG, check_name, delta_path, version_file, version_of
 from pipelines.table.records import FileEntry, Snapshot
 from pipelines.table.schemas import FORMAT, check_format, chunks_schema, delta_schema
+from pipelines.version import VERSION
 
 RETENTION_DAYS = 30
 """How long files that no commit names any more are kept for readers of older commits."""
@@ -216,17 +215,10 @@ def _commit_info(snapshot: Snapshot, checksum: str, now: int) -> dict[str, Any]:
         "timestamp": now,
         "operation": "WRITE",
         "operationParameters": {"mode": "Overwrite", "partitionBy": "[]"},
-        "engineInfo": f"rechunk/{_own_version()}",
+        "engineInfo": f"rechunk/{VERSION}",
         "isBlindAppend": False,
         "rechunk": {"format": FORMAT, "run_id": snapshot.run_id, "checksum": checksum},
     }
-
-
-def _own_version() -> str:
-    try:
-        return installed_version("rechunk")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _metadata(snapshot: Snapshot, now: int, old: Head | None) -> dict[str, Any]:
