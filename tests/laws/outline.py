@@ -50,6 +50,8 @@ def headings(document: str, front_matter_end: int = 0, is_mdx: bool = False) -> 
     parser = MarkdownIt("commonmark").disable(["inline", "text_join"])
     # As in GFM, whose tables are paragraphs at first: what opens a block of HTML is no header of a table.
     parser.block.ruler.after("html_block", "gfm_table", table, {"alt": ["paragraph", "reference"]})
+    # Where links lead matters to no heading, and an address with a lone surrogate cannot be written in percent signs.
+    parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
     parser.use(dollarmath_plugin)
     if box_line(document) == len(document):
         parser.use(container_plugin, name="box", validate=lambda parameters, markup: True)

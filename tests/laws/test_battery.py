@@ -174,6 +174,10 @@ def test_the_outline_knows_containers_and_html_that_looks_like_a_table() -> None
     assert [heading.title for heading in headings("<div | a\n--- | ---\n# no\n\n# C\n")] == ["C"]
 
 
+def test_the_outline_reads_links_to_lone_surrogates() -> None:
+    assert [heading.title for heading in headings("[a]: \ud83d\ude00\n\n# D\n")] == ["D"]
+
+
 def test_a_heading_is_left_behind_where_what_follows_it_opens_no_section() -> None:
     text = "# A\n\nArticle 1\nb\n"
     promise = Promise(max_size=40, section_levels=(1,), has_own_sections=True)
