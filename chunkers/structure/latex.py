@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from chunkers.structure.latex_text import plain_text
+from chunkers.text.graphemes import ceil_edge
 from chunkers.text.patterns import compile_pattern
 
 LEVELS = {
@@ -313,7 +314,7 @@ class _Reader:
                 break
         if name == "document":
             self.environments.append(Environment(start, match.end(), name, self.depth))
-            self.end = match.end()
+            self.end = ceil_edge(self.text, match.end(), match.end() - 1, len(self.text))  # marks on the brace stay
             return -1
         self.environments.append(Environment(start, match.end(), name, self.depth))
         if _MATH.fullmatch(name):

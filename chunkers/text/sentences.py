@@ -11,10 +11,18 @@ import re
 from chunkers.text.full_stops import WORD_BEFORE, WORD_BEHIND, is_abbreviation
 from chunkers.text.scripts import CLOSERS, HAN_KANA, HANGUL, OPENERS, inside_class
 
-FULL_STOPS = "。！？｡．।॥۔؟։።፧។៕။།༎꘏‼⁇⁈⁉"
+_OTHER_STOPS = (
+    "\u0589\u061d\u061e\u061f\u06d4\u0700\u0701\u0702\u07f9\u0964\u0965\u0f0d\u0f0e\u104b\u1362\u1367\u1368\u166e"
+    "\u1735\u1736\u17d4\u17d5\u1803\u1809\u1944\u1945\u1aa8\u1aa9\u1aaa\u1aab\u1b5a\u1b5b\u1b5f\u1c3b\u1c3c\u1c7e\u1c7f"
+    "\ua4ff\ua60e\ua60f\ua6f3\ua6f7\ua876\ua877\ua8ce\ua8cf\ua92f\ua9c9\uaa5d\uaa5e\uaa5f\uaaf0\uaaf1\uabeb"
+)
+"""Sentence_Terminal of the Unicode Character Database in scripts in use (those of the first plane: a set of characters
+with others in it is searched more slowly), but for marks that are commas in their script."""
+
+FULL_STOPS = f"。！？｡．﹒﹖﹗︒︕︖‼‽⁇⁈⁉{_OTHER_STOPS}"
 """Enders that need nothing behind them."""
 
-OTHER_STOP = re.compile("[।॥۔؟։።។။།]")
+OTHER_STOP = re.compile(f"[{_OTHER_STOPS}]")
 """Full stops of scripts that are neither Latin, Cyrillic or Greek nor Chinese or Japanese."""
 
 LATIN_STOP = re.compile(r"\.(?<=[a-zß-öø-ÿά-ώа-я]{4}\.)[ \n]\s*+[\"-+\-/-:<->@-Z\\-`{-~À-ÖØ-ÞΑ-ΩА-Я]")
@@ -34,7 +42,11 @@ SENTENCE_END_OR_BULLET = re.compile(rf"{_END}|(?<=\S)(?=[ \t]++[{BULLETS}][ \t]?
 """The same in texts that list things within lines: where a bullet follows."""
 ASCII_SENTENCE_END = re.compile(f"[.!?](?<![.!?]{{2}})[.!?]*+[{inside_class(')]}')}\"'`]*+{_NOTES}(?=\\s)")
 """The same for text that is all ASCII: it starts with a plain set, so the search is several times faster."""
-CLAUSE_END = re.compile(f"[，；：、､،؛…‥—][，；：、､،؛…‥—{_CLOSE}]*|[,;:–][{_CLOSE}]*(?=\\s)")
+_CLAUSE_MARKS = (
+    "，；：、､،؛…‥—﹐﹑﹔﹕︐︑︓︔\u0703\u0704\u0705\u0706\u0707\u0708\u07f8\u104a\u1363\u1364\u1365\u1366\u17d6"
+    "\u1802\u1804\u1b5d\u1b5e\ua4fe\ua60d\ua6f4\ua6f5\ua6f6\ua9c8"
+)
+CLAUSE_END = re.compile(f"[{_CLAUSE_MARKS}][{_CLAUSE_MARKS}{_CLOSE}]*|[,;:–\u0387][{_CLOSE}]*(?=\\s)")
 
 _GOES_ON = re.compile(r" ++(?:(?:''|[\"'”’»]) ++)?(?:[,;]|[.!?]++(?=\s|\Z))")
 """Behind a mark: more of them, or a comma, with spaces between as in text that was taken apart (`Stop ! ! '' , he`)."""

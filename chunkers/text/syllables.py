@@ -17,5 +17,7 @@ SYLLABLE_EDGE = (
     "|(?<=[\u1000-\u1038\u103a-\u109f])(?=[\u1000-\u102a\u103f\u104e](?![\u1037]?[\u1039\u103a]))"
     # Tibetan: behind the mark that ends a syllable.
     "|(?<=[\u0f0b\u0f0c])(?=[\u0f40-\u0f6c])"
+    # Ethiopic: behind the mark that stands between words instead of a space.
+    "|(?<=\u1361)(?=[\u1200-\u135a])"
 )
 """A regular expression that matches, empty, at edges of syllables."""

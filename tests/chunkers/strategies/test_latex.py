@@ -32,6 +32,13 @@ left over
 """
 
 
+def test_a_mark_on_the_last_brace_belongs_to_the_document() -> None:
+    text = "\\begin{document}a\\end{document}\u0301\nrest"
+    made = build("latex").split(text)
+    assert [span.text(text) for span in made.spans] == ["\\begin{document}a\\end{document}\u0301"]
+    assert [tuple(drop) for drop in made.drops] == [(32, 37, "after-document")]
+
+
 def test_headings_are_a_path_and_files_are_recorded() -> None:
     made = build("latex", max_size=120, overlap=0).split(PAPER)
     assert [(span.headings, span.text(PAPER)[:16], span.cut) for span in made.spans] == [
