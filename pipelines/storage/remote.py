@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import fsspec
+from fsspec.asyn import AsyncFileSystem
+from fsspec.spec import AbstractFileSystem
 
 from pipelines.errors import StorageError
 from pipelines.storage.base import PAGE, Entry, Page, Skipped, Store, check_path, is_text, printable, settled
@@ -42,12 +44,11 @@ class FsspecStore(Store):
         folder = prefix.rpartition("/")[0]
         if folder:
             check_path(folder, self.address)
-        with self._failures("cannot be listed"):
-            found = files.find(self._key(folder) if folder else root, detail=True, withdirs=False)
         now = time.time_ns()
         base = f"{root}/" if root else ""
         page = Page.new()
-        for name, info in found.items():
+        start = self._key(folder) if folder else root
+        for name, info in self._infos(files, start, needed=not prefix):
             path = name[len(base) :]
             # A "directory marker" is an object whose name ends in a slash, or the folder's own name.
             if not name.startswith(base + prefix) or not path or path.endswith("/") or path == folder:
@@ -62,6 +63,32 @@ class FsspecStore(Store):
                 page = Page.new()
         if page.paths:
             yield page
+
+    def _infos(self, files: Any, start: str, *, needed: bool) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Name and description of everything below `start`, which must be there if it is `needed`.
+
+        A filesystem with a listing of its own is asked for it, as an object store answers it at once. What fsspec makes
+        of a listing for the others holds all of it in memory, and takes a folder that cannot be listed for an empty one.
+        """
+        with self._failures("cannot be listed"):
+            if _has_own_listing(files):
+                yield from files.find(start, detail=True, withdirs=False).items()
+                return
+            pending = [start]
+            while pending:
+                folder = pending.pop()
+                try:
+                    entries = files.ls(folder, detail=True)
+                except FileNotFoundError:  # deleted while we were listing
+                    if needed and folder == start:
+                        raise
+                    continue
+                for info in entries:
+                    name = info["name"].rstrip("/")
+                    if info["type"] != "directory":
+                        yield info["name"], info
+                    elif name != folder:
+                        pending.append(name)
 
     def read(self, path: str) -> bytes:
         with self._failures("cannot be read", path) as files:
@@ -146,6 +173,13 @@ class FsspecStore(Store):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_connection": None}
+
+
+def _has_own_listing(files: Any) -> bool:
+    """Whether `find` is the filesystem's own and not what fsspec makes of `ls`."""
+    if isinstance(files, AsyncFileSystem):
+        return type(files)._find is not AsyncFileSystem._find
+    return type(files).find is not AbstractFileSystem.find
 
 
 class MemoryStore(FsspecStore):
