@@ -120,7 +120,7 @@ class Word:
     """White space, or the edge of a character whose script has no spaces between words."""
 
     def bind(self, text: str) -> BoundLevel:
-        return Scanned(text, _WORD_EDGE, "word", width=16)
+        return Scanned(text, _ASCII_WORD_EDGE if text.isascii() else _WORD_EDGE, "word", width=16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Syllable:
     """An edge inside a word of a script that writes words together, and whose words only a dictionary can tell."""
 
     def bind(self, text: str) -> BoundLevel:
-        return Scanned(text, _SYLLABLE_EDGE, "word", width=64)
+        return _NOWHERE if text.isascii() else Scanned(text, _SYLLABLE_EDGE, "word", width=64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,28 @@ _WORD_EDGE = re.compile(
     rf"(?<=\S)(?:(?=\s)|(?<=[{HAN_KANA}、。，．：；！？）］｝〕】〉》」』])(?=\S)(?<![{_NLE}])(?![{_NLS}])"
     rf"|(?<![{_NLE}])(?=[{HAN_KANA}（［｛〔【〈《「『])(?![{_NLS}]))"
 )
-
+_ASCII_WORD_EDGE = re.compile(r"(?=\s)(?<=\S)")
 _SYLLABLE_EDGE = re.compile(SYLLABLE_EDGE)
+
+
+class _Nowhere:
+    """A kind of boundary that a text has none of."""
+
+    __slots__ = ()
+    soft = True
+    cut: Cut = "word"
+
+    def last(self, low: int, high: int) -> Gap | None:
+        return None
+
+    def first(self, low: int, high: int) -> Gap | None:
+        return None
+
+    def first_start(self, low: int, high: int) -> int | None:
+        return None
+
+
+_NOWHERE = _Nowhere()
 
 
 class _Needle:
