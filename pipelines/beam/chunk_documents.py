@@ -2,45 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, List, Tuple, Union  # noqa: UP035  # Beam's type hints
 
 import apache_beam as beam
 
-import chunkers
 from chunkers import Chunk
-from pipelines.documents.decode import decode
+from pipelines.beam.failing import Chunker, ChunkingTransform
+from pipelines.config.model import Budget
+from pipelines.work.one_document import Chunking, Failed, OneDocument, failed
+
+Keyed = Tuple[str, Union[str, bytes]]  # noqa: UP006, UP007
+Chunked = Tuple[str, List[Chunk]]  # noqa: UP006
 
 
-class ChunkDocuments(beam.PTransform):
+@beam.typehints.with_input_types(Keyed)
+class ChunkDocuments(ChunkingTransform):
     """(path, document) → (path, list of Chunk), one for one; a document is text, or bytes to be decoded.
 
-    Options are those of `chunkers.build` and are checked when the step is built. Nothing is grouped and windows stay,
-    so it runs on unbounded input too. A document that cannot be chunked raises DocumentError or DocumentFailure: a
-    pipeline that should live on gives the step documents that it has looked at, or handles the error around it.
+    Options are those of `chunkers.build` and are checked when the step is built (OptionError). `limits` are what one
+    document may cost. Nothing is grouped, windows and times stay, so it runs on unbounded input too.
+
+    A document that cannot be chunked raises DocumentError or DocumentFailure, with a note that names it. With
+    `.with_exception_handling()` it becomes a failure row instead: `chunks, failures = documents | ChunkDocuments(…)
+    .with_exception_handling()`.
     """
 
-    def __init__(self, strategy: str = "auto", **options: Any) -> None:
+    def __init__(self, strategy: str = "auto", *, limits: Budget | None = None, **options: Any) -> None:
+        chunking = Chunking(strategy=strategy, options=options, limits=limits or Budget())
+        super().__init__(DocumentChunker(chunking), Chunked)
+
+
+class DocumentChunker(Chunker):
+    """(path, document) to (path, chunks)."""
+
+    def __init__(self, chunking: Chunking) -> None:
         super().__init__()
-        chunkers.build(strategy, **options)
-        self._strategy = strategy
-        self._options = options
-
-    def expand(self, documents: beam.PCollection) -> beam.PCollection:
-        """The step itself."""
-        return documents | "Chunk" >> beam.ParDo(_Chunk(self._strategy, self._options))
-
-
-class _Chunk(beam.DoFn):
-    def __init__(self, strategy: str, options: dict[str, Any]) -> None:
-        self._strategy = strategy
-        self._options = options
-        self._built: Any = None
+        self._chunking = chunking
+        self._documents: Any = None
 
     def setup(self) -> None:
-        self._built = chunkers.build(self._strategy, **self._options)
+        self._documents = OneDocument(self._chunking)
 
-    def process(self, element: tuple[str, str | bytes]) -> Iterator[tuple[str, list[Chunk]]]:
+    def results(self, element: tuple[str, str | bytes]) -> Iterable[Any]:
         path, document = element
-        text = document if isinstance(document, str) else decode(document).text
-        yield path, chunkers.chunks_of(text, self._built.split(text, path=path))
+        return ((path, self._documents.chunks(path, document)),)
+
+    def failed(self, element: tuple[str, str | bytes], error: Exception) -> Failed:
+        path, document = element
+        return failed(path, path, self._documents.stage, error, document)

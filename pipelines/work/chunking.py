@@ -41,7 +41,7 @@ class InProcess:
     def __init__(self, config: Config, router: Router) -> None:
         self._router = router
         self._limits = config.limits
-        self._metered: dict[int, _Metered] = {}
+        self._metered: dict[int, Metered] = {}
         self._count_tokens: TokenCounter | None = token_counter(config.tokens.encoding_name) if config.tokens else None
         self._as_strings = config.metadata_values == "strings"
 
@@ -67,12 +67,12 @@ class InProcess:
     def close(self) -> None:
         """See Chunking."""
 
-    def _under_limits(self, rule: int) -> _Metered:
-        metered = self._metered[rule] = _Metered(self._router.strategy(rule), self._limits)
+    def _under_limits(self, rule: int) -> Metered:
+        metered = self._metered[rule] = Metered(self._router.strategy(rule), self._limits)
         return metered
 
 
-class _Metered:
+class Metered:
     """A strategy under the configured limits."""
 
     __slots__ = ("_meter", "_split")
