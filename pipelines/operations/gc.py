@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pipelines.errors import StorageError, TableStateError
 from pipelines.storage.store import Store
 from pipelines.table import layout, log
-from pipelines.table.claims import is_fresh
+from pipelines.table.claims import is_held
 from pipelines.table.inventory import NOTES, RunFiles, take_inventory
 from pipelines.table.retention import Kept, kept_versions
 
@@ -73,10 +73,10 @@ def collect(
     temporaries = [entry for entry in store.temporaries() if _is_past(entry.modified, now, grace)]
     kept = kept_versions(store, now=now, retain=retain)
     work = _Collection(store, runs, kept, now, retain, grace, dry_run)
+    held = {path for path, entry in claims.items() if is_held(store, entry, now)}
     for run in sorted(runs.values(), key=work.place):
-        claim = claims.get(layout.claim_file(run.run_id))
-        work.judge(run, at_work=claim is not None and is_fresh(claim.modified, now))
-    stale = [entry for entry in claims.values() if not is_fresh(entry.modified, now)]
+        work.judge(run, at_work=layout.claim_file(run.run_id) in held)
+    stale = [entry for path, entry in claims.items() if path not in held]
     work.delete({entry.path: entry.size for entry in (*stale, *temporaries) if _is_past(entry.modified, now, grace)})
     return work.found
 

@@ -1,8 +1,9 @@
 """Claims: a run says that it is at work on the table, so that another one that begins can warn of it.
 
 Advisory: nothing waits for a claim and nothing is refused because of one; the exclusive create of the log's next
-version decides. A claim is refreshed while its run works and expires when that stops. Whatever goes wrong with claims
-is no reason to fail a run.
+version decides. A claim is refreshed while its run works and expires when that stops. A run that was only submitted has
+nobody who refreshes by the clock: its claim lasts longer, and its workers renew it as they take up work. Whatever goes
+wrong with claims is no reason to fail a run.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pipelines.errors import StorageError
-from pipelines.storage.store import Store
+from pipelines.storage.store import Entry, Store
 from pipelines.table import layout
 
 REFRESH_SECONDS = 60.0
@@ -27,17 +28,24 @@ REFRESH_SECONDS = 60.0
 EXPIRES_SECONDS = 300.0
 """After the last sign of life the run counts as dead."""
 
+UNATTENDED_SECONDS = 3600.0
+"""The same for a run that nobody waits for: an engine takes minutes to start, and no task takes an hour."""
+
 _ANY = (StorageError, OSError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """`run_id` is at work since `since`, in process `process` of the machine `host`; the last two may be unknown."""
+    """`run_id` is at work since `since`, in process `process` of the machine `host`; the last two may be unknown.
+
+    It counts as dead `expires` seconds after its last sign of life.
+    """
 
     run_id: str
     host: str = ""
     process: int = 0
     since: str = ""
+    expires: float = EXPIRES_SECONDS
 
     def __str__(self) -> str:
         return (
@@ -60,16 +68,34 @@ def _fresh(store: Store, own: str, now: int | None) -> Iterator[Claim]:
         now = next((entry.modified for entry in entries if entry.path == mine), None) or time.time_ns()
     for entry in entries:
         run_id = layout.claimed_run(entry.path)
-        if run_id is None or entry.path == mine or not is_fresh(entry.modified, now):
+        if run_id is None or entry.path == mine:
             continue
-        try:
-            claim = Claim(**json.loads(store.read(entry.path)))
-        except FileNotFoundError:
-            continue  # it has just ended
-        except (ValueError, TypeError):
-            claim = Claim(run_id=run_id)
-        if not _is_gone(claim):
+        claim = _held(store, entry, run_id, now)
+        if claim is not None and not _is_gone(claim):
             yield claim
+
+
+def is_held(store: Store, entry: Entry, now: int) -> bool:
+    """Whether the claim in the file `entry`, or any other file among claims, still holds at `now` (UTC ns)."""
+    run_id = layout.claimed_run(entry.path)
+    return is_fresh(entry.modified, now) if run_id is None else _held(store, entry, run_id, now) is not None
+
+
+def _held(store: Store, entry: Entry, run_id: str, now: int) -> Claim | None:
+    """A claim that still holds, None if it does not."""
+    if not is_fresh(entry.modified, now, UNATTENDED_SECONDS):
+        return None
+    try:
+        claim = Claim(**json.loads(store.read(entry.path)))
+    except FileNotFoundError:
+        return None  # it has just ended
+    except (ValueError, TypeError):
+        claim = Claim(run_id=run_id)
+    if not is_fresh(entry.modified, now, claim.expires):
+        return None
+    if claim.expires > EXPIRES_SECONDS and store.exists(layout.run_file(run_id, "outcome.json")):
+        return None  # a worker that is late has renewed it
+    return claim
 
 
 def _is_gone(claim: Claim) -> bool:
@@ -85,9 +111,22 @@ def _is_gone(claim: Claim) -> bool:
     return False
 
 
-def is_fresh(modified: int | None, now: int) -> bool:
+def is_fresh(modified: int | None, now: int, expires: float = EXPIRES_SECONDS) -> bool:
     """Whether a claim written at `modified` still holds at `now` (UTC ns). A time in the future does: clocks differ."""
-    return modified is None or now - modified < EXPIRES_SECONDS * 1e9
+    return modified is None or now - modified < expires * 1e9
+
+
+def leave_claim(store: Store, run_id: str) -> None:
+    """The claim of a run that works while nobody waits for it; written again, it is renewed."""
+    with suppress(*_ANY):
+        claim = {"run_id": run_id, "expires": UNATTENDED_SECONDS}
+        store.write(layout.claim_file(run_id), json.dumps(claim).encode())
+
+
+def drop_claim(store: Store, run_id: str) -> None:
+    """The run is over."""
+    with suppress(*_ANY):
+        store.delete(layout.claim_file(run_id))
 
 
 @contextmanager
@@ -112,5 +151,4 @@ def claimed(store: Store, run_id: str) -> Iterator[None]:
     finally:
         done.set()
         thread.join()
-        with suppress(*_ANY):
-            store.delete(path)
+        drop_claim(store, run_id)

@@ -306,6 +306,28 @@ def test_a_claim_is_refreshed(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -
     assert not file.exists()
 
 
+def test_a_claim_that_nobody_refreshes_by_the_clock_lasts_longer_and_ends_with_its_run(corpus: Corpus) -> None:
+    run_id = corpus.run().run_id
+    other = "20200101T000000Z-00000000"
+    claims.leave_claim(corpus.store, other)
+    file = corpus.root / "table" / layout.claim_file(other)
+    age(file, claims.UNATTENDED_SECONDS - 60)
+    assert [str(claim) for claim in claims.fresh_claims(corpus.store)] == [other]
+    age(file, claims.UNATTENDED_SECONDS + 1)
+    assert claims.fresh_claims(corpus.store) == []
+    claims.leave_claim(corpus.store, other)
+    assert len(claims.fresh_claims(corpus.store)) == 1
+    claims.drop_claim(corpus.store, other)
+    assert not file.exists()
+    claims.leave_claim(corpus.store, run_id)  # a worker that is late
+    assert claims.fresh_claims(corpus.store) == []
+
+
+def age(file: Path, seconds: float) -> None:
+    written = time.time() - seconds
+    os.utime(file, (written, written))
+
+
 # processes
 
 
