@@ -15,8 +15,9 @@ from chunkers.strategies.base import with_start_index
 from chunkers.strategies.contexts import StructuredSizes
 from chunkers.strategies.front import from_offset, without_front_matter
 from chunkers.strategies.html_drops import with_markup, without_inner
-from chunkers.structure.faq import Faq, Pair, Part, read_faq
+from chunkers.structure.faq import read_faq
 from chunkers.structure.faq_page import Page, is_page, read_page
+from chunkers.structure.faq_units import Faq, Pair, Part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,10 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from chunkers.records import Drop
-from chunkers.structure.faq import Faq, Given, assemble
+from chunkers.structure.faq import assemble
 from chunkers.structure.faq_data import asked_in
 from chunkers.structure.faq_layout import Layout
+from chunkers.structure.faq_units import Faq, Given
 from chunkers.structure.markdown import Heading
 from chunkers.text.patterns import compile_pattern
 

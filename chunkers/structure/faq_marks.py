@@ -1,0 +1,114 @@
+"""What in a text says that here a question or an answer starts: markers (`Q:` `A:`, 問 答) and `<details>`."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from chunkers.structure.faq_units import ASKS, TAG, Event, Given
+from chunkers.structure.markdown import Heading
+
+_LEAD = r"(?P<lead>[ \t\u3000]{0,3}(?:>[ \t]?)?(?:[-*+][ \t]+)?(?:#{1,6}[ \t]+)?(?:\*\*|__)?[【\[［(（]?)"
+_NUMBER = r"(?:[\d０-９]{1,4}|[一二三四五六七八九十]{1,3})"
+_BOLD = r"(?:\*\*|__)?"
+_CLOSE = rf"{_BOLD}[】\]］)）]?{_BOLD}"
+
+
+def _marker(words: str, short: str, small: str, bare: str = "") -> re.Pattern[str]:
+    """A marker: a word or letter, a number or none, and what sets it off: a stop or space only behind a number."""
+    return re.compile(
+        rf"(?m)^{_LEAD}(?:"
+        rf"(?:(?:{words})[ \t]*{_NUMBER}?|[{short}][ \t]?{_NUMBER}?|{small}){_CLOSE}[ \t]*[:：]"
+        rf"|(?:(?:{words})[ \t]*|[{short}]){_NUMBER}{_CLOSE}(?:[.．、)）](?!\d)[ \t\u3000]*|[ \t\u3000]+(?=\S))"
+        rf"|(?<=[【\[［])(?:{words}|[{short}]){_NUMBER}?[】\]］]{bare}"
+        rf"){_BOLD}[ \t\u3000]*"
+    )
+
+
+_IS_QUESTION = _marker(
+    "Question|QUESTION|Frage|FRAGE|Pregunta|Domanda|Вопрос|问题|問題|質問|질문",
+    "QＱ問问문",
+    "q",
+    rf"|[QＱ][.．]{_BOLD}[ \t\u3000]+(?=[^\n]*[?？])",
+)
+_IS_ANSWER = _marker(
+    "Answer|ANSWER|Antwort|ANTWORT|Respuesta|Réponse|Risposta|Ответ|答案|回答|答え|답변", "AＡ答답", "a"
+)
+_OTHER_ANSWER = re.compile(rf"{_LEAD}R{_CLOSE}[ \t]*[:：]{_BOLD}[ \t\u3000]+")
+"""A mark that answers only what is marked `Q:`."""
+ANY_MARK = re.compile(
+    r"(?m)^[ \t\u3000>*+_#\-【\[［(（]{0,16}(?:[QＱqAＡaR問问문答답]|Frage|FRAGE|Pregunta|Domanda|Вопрос|質問|질문|"
+    r"Antwort|ANTWORT|Respuesta|Réponse|Risposta|Ответ|回)"
+)
+
+_DETAILS = re.compile(r"(?i)<(?P<close>/)?(?P<name>details|summary)\b[^<>]{0,1000}>")
+
+
+def find_details(text: str, lines: str) -> list[Given]:
+    """`<details>` that start a line, with their `<summary>`; the outermost only."""
+    found: list[Given] = []
+    depth = start = summary = answer = 0
+    for match in _DETAILS.finditer(lines):
+        opens = match["close"] is None
+        if match["name"].lower() == "details":
+            depth = max(0, depth + (1 if opens else -1))
+            if opens and depth == 1:
+                start = lines.rfind("\n", 0, match.start()) + 1
+                summary = answer = -1 if lines[start : match.start()].strip() else 0
+            elif not opens and not depth and answer > 0:
+                newline = lines.find("\n", match.end())
+                end = len(lines) if newline < 0 or lines[match.end() : newline].strip() else newline + 1
+                end = end if newline < 0 or not lines[match.end() : newline].strip() else match.end()
+                question = " ".join(TAG.sub("", lines[summary:answer]).split())
+                if text[end - 1 : end + 1] == "\r\n":
+                    end += 1
+                if lines[end - 1 : end] == "\n" or end == len(lines):
+                    found.append(Given(start, answer, end, question, "details"))
+                answer = 0
+        elif depth == 1 and summary >= 0 and opens and not summary:
+            summary = match.end()
+        elif depth == 1 and summary > 0 and not opens and not answer:
+            answer = match.end()
+    return found
+
+
+def find_markers(lines: str, headings: dict[int, Heading], held: Sequence[int]) -> list[Event]:
+    """The lines that are marked as questions and answers."""
+    found = []
+    last = 0
+    for near in ANY_MARK.finditer(lines):
+        start = near.start()
+        if held and bisect_right(held, start) & 1:
+            continue
+        heading = headings.get(start)
+        if match := _IS_QUESTION.match(lines, start):
+            level = heading.level if heading else 0
+            found.append(Event(start, match.end(), "question", level))
+        elif match := _IS_ANSWER.match(lines, start):
+            if not (found and found[-1].kind == "question" and found[-1].start >= last):
+                question = _line_above(lines, start, last)
+                if question >= 0:
+                    level = headings[question].level if question in headings else 0
+                    found.append(Event(question, question, "question", level))
+            found.append(Event(start, match.end(), "answer"))
+            last = start
+        elif (
+            found
+            and found[-1].kind == "question"
+            and "Q" in lines[found[-1].start : found[-1].end]
+            and (match := _OTHER_ANSWER.match(lines, start))
+        ):
+            found.append(Event(start, match.end(), "answer"))
+            last = start
+    return found
+
+
+def _line_above(lines: str, start: int, floor: int) -> int:
+    """The start of the line above an answer without a marked question, if that line asks; -1 if not."""
+    end = start
+    while end > floor and lines[end - 1].isspace():
+        end -= 1
+    newline = lines.rfind("\n", floor, end)
+    begin = newline + 1 if newline >= 0 or not floor else end
+    return begin if ASKS.search(lines[begin:end]) else -1
