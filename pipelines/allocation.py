@@ -44,6 +44,15 @@ def give_back() -> None:
         return
 
 
+def become_worker() -> None:
+    """Hold memory like a process of ours, in one that an engine has started and that has imported everything."""
+    import pyarrow as pa
+
+    keep_freed_memory()
+    pa.set_memory_pool(pa.system_memory_pool())
+    gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
+
+
 @contextmanager
 def rare_collections() -> Iterator[None]:
     """Look for garbage less often in here: rows are many and no garbage, and what is garbage is small.

@@ -4,6 +4,7 @@ RechunkError              70  a bug, if nothing narrower fits
 ├── UsageError             2  command line
 ├── ConfigError            2  configuration: file, line and key
 ├── WorkersDied            5  worker processes die again and again
+├── EngineFailed           5  the engine ended without doing the run
 ├── StorageError           5  an address cannot be read or written
 │   └── SourcesUnreachable 5  no source could be listed
 └── TableStateError        6  the table is missing, foreign, of another format, or moved under us
@@ -85,6 +86,12 @@ class SourcesUnreachable(StorageError):
 
 class WorkersDied(RechunkError):
     """Worker processes died as often as the run was taken up again; nothing was published."""
+
+    exit_code = 5
+
+
+class EngineFailed(RechunkError):
+    """The engine could not be given the run, or ended without having done it; nothing was published."""
 
     exit_code = 5
 

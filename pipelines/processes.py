@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from importlib import import_module
 
 _PR_SET_PDEATHSIG = 1
 """linux/prctl.h."""
@@ -27,6 +28,15 @@ def import_no_clouds() -> None:
     """
     for name in _CLOUDS:
         sys.modules.setdefault(name, None)  # type: ignore[arg-type]  # which is how an import is switched off
+
+
+def import_clouds() -> None:
+    """Take `import_no_clouds` back, before Beam stages files for a runner that is elsewhere."""
+    for name in _CLOUDS:
+        if name in sys.modules and sys.modules[name] is None:
+            del sys.modules[name]
+        with suppress(ImportError):
+            import_module(name)
 
 
 def command_of(module: str) -> list[str]:

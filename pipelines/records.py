@@ -14,7 +14,8 @@ class RunOptions:
     `prune` lets go of documents that no source's globs take any more. `approve_deletions` is the largest number of
     vanished documents to delete although the guard would withhold them. `full` reads every document again. `workers`
     is the number of processes (None: as many as the work is worth; one is this process itself). `objects` is a file
-    that lists the objects to look at, and nothing else is (None: the sources are listed).
+    that lists the objects to look at, and nothing else is (None: the sources are listed). `pipeline` are options for
+    Beam, as a command line has them.
     """
 
     prune: bool = False
@@ -22,6 +23,7 @@ class RunOptions:
     full: bool = False
     workers: int | None = None
     objects: str | None = None
+    pipeline: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,7 @@ def drive(driven: Driven) -> dict[str, str]:
             from pipelines.beam.run_graph import run_graph
 
             gc.enable()
-            run_graph(driven.job, driven.workers, publish=driven.publish)
+            run_graph(driven.job, driven.engine, publish=driven.publish)
     except RechunkError as error:
         return {"error": type(error).__name__, "message": str(error)}
     except BaseException:

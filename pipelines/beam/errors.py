@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pipelines import errors
-from pipelines.errors import RechunkError
+from pipelines.errors import EngineFailed, RechunkError
 
 _LAST_LINE = re.compile(r"^pipelines\.errors\.(\w+): (.*)$", re.MULTILINE)
+_OUR_FRAME = re.compile(r'File "[^"]*\b(?:pipelines|chunkers)/[^"]*", line \d+, in ')
+_MISSING = re.compile(r"ModuleNotFoundError|No module named")
+_RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit): .")
+_LONGEST = 500
 _STEP = re.compile(r" \[while running '[^']*'\]$")
 
 
@@ -47,3 +51,33 @@ def error_in(text: str) -> RechunkError | None:
     error: RechunkError = cls.__new__(cls)
     Exception.__init__(error, _STEP.sub("", message))
     return error
+
+
+def engine_failed(what: str, said: str) -> Exception:
+    """What to raise for an engine that failed and said this: one line of it, or the job's own error if it is in there.
+
+    An exception of any other class that a step raised is a bug, and no EngineFailed.
+    """
+    own = error_in(said)
+    if own is not None:
+        return own
+    words = last_words(said)
+    if _OUR_FRAME.search(said) and not _MISSING.search(said):
+        return RuntimeError(f"{what}: {words}")
+    hint = ""
+    if _MISSING.search(said):
+        hint = ". Workers need this version of rechunk, and every module that the configuration names"
+    return EngineFailed(f"{what}: {words}{hint}. Nothing was published by it; `rechunk resume` goes on with its plan")
+
+
+def last_words(said: str) -> str:
+    """The line of a message, or of a long trace of Python and Java, that says what went wrong."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    if not lines:
+        return "it says nothing"
+    python = said.rpartition("Traceback")[2] if "Traceback" in said else ""
+    raised = [line for line in python.splitlines() if _RAISED.match(line)]
+    caused = [line for line in lines if line.startswith("Caused by: ")]
+    words = raised[-1] if raised else caused[-1].removeprefix("Caused by: ") if caused else lines[0]
+    words = _STEP.sub("", words.strip()).rstrip(".")
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…"

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines.allocation import rare_collections
+from pipelines.allocation import become_worker, rare_collections
+from pipelines.beam.engine import Engine
 from pipelines.beam.errors import own_errors, revived_errors
-from pipelines.beam.runners import runner_for
+from pipelines.beam.runners import run_pipeline
 from pipelines.routing import Router
 from pipelines.table.records import Shard
 from pipelines.work.chunk_shard import chunk_shard
@@ -30,18 +30,19 @@ from pipelines.work.results import TaskResult
 from pipelines.work.stored_plan import load_plan
 
 
-def run_graph(job: Job, workers: int, *, publish: bool = True) -> None:
-    """Run the stored plan of `job` in so many processes, one being this one.
+def run_graph(job: Job, engine: Engine, *, publish: bool = True) -> None:
+    """Run the stored plan of `job` on `engine`, and wait for its end.
 
-    What came of it is in the run's `outcome.json`. Not to `publish` ends with what would be published.
+    What came of it is in the run's `outcome.json`. Not to `publish` ends with what would be published. Raises what the
+    job itself raised, and EngineFailed for whatever else the engine says.
     """
-    runner, arguments = runner_for(job.config, workers)
-    with (
-        rare_collections(),
-        revived_errors(),
-        beam.Pipeline(runner=runner, options=PipelineOptions(arguments)) as pipeline,
-    ):
-        build(pipeline, job, publish=publish)
+    with rare_collections(), revived_errors():
+        run_pipeline(engine, lambda pipeline: build(pipeline, job, publish=publish), name=job_name(job.run_id))
+
+
+def job_name(run_id: str) -> str:
+    """What engines call the run."""
+    return f"rechunk-{run_id.lower()}"
 
 
 def build(pipeline: beam.Pipeline, job: Job, *, publish: bool = True) -> None:
@@ -89,6 +90,7 @@ class ChunkShard(beam.DoFn):
         self._router: Any = None
 
     def setup(self) -> None:
+        become_worker()
         self._plan = load_plan(self._job.table(), self._job.run_id)
         self._router = Router(self._job.config)
         # What importing Beam and Arrow left behind would be looked through again and again: 5 % of a run's CPU.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pipelines import errors
 from pipelines.allocation import give_back
+from pipelines.beam.engine import Engine
 from pipelines.config.addresses import protocol_of
 from pipelines.config.model import Config
 from pipelines.errors import RechunkError, UsageError, WorkersDied
@@ -33,7 +34,7 @@ class Driven:
     """What the driver is told."""
 
     job: Job
-    workers: int
+    engine: Engine
     publish: bool
 
 
@@ -52,13 +53,13 @@ def workers_for(config: Config, workers: int | None, *, tasks: int, read_bytes: 
     return workers
 
 
-def run_watched(job: Job, workers: int, tasks: int, *, publish: bool = True) -> None:
-    """`run_graph` in so many worker processes, driven by a process of their own.
+def run_watched(job: Job, engine: Engine, tasks: int, *, publish: bool = True) -> None:
+    """`run_graph` in the worker processes of a local engine, driven by a process of their own.
 
     Raises what the run raised, and WorkersDied when workers die again and again.
     """
     give_back()
-    told = pickle.dumps(Driven(job=job, workers=workers, publish=publish))
+    told = pickle.dumps(Driven(job=job, engine=engine, publish=publish))
     left, in_vain = _undone(job, tasks), 0
     while in_vain < IN_VAIN:
         driver = subprocess.Popen(

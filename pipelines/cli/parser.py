@@ -20,9 +20,13 @@ from pipelines.cli import (
     verify,
     watch,
 )
+from pipelines.cli.running import PIPELINE_OPTIONS
 from pipelines.version import VERSION
 
 COMMANDS = (validate, strategies, preview, plan, run, watch, show, files, changes, verify, resume, gc, rollback)
+
+ENGINE_COMMANDS = (run, watch, resume)
+"""Those that may be followed by `--` and pipeline options."""
 
 EXIT_CODES = """\
 exit codes:
@@ -59,12 +63,26 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
         )
         module.add_arguments(command)
         command.set_defaults(command=module.command, parser=command)
-    arguments, rest = parser.parse_known_args(argv)
-    own: argparse.ArgumentParser = arguments.parser
+        if module in ENGINE_COMMANDS:
+            command.epilog = PIPELINE_OPTIONS
+    own, pipeline = _parted(argv)
+    arguments, rest = parser.parse_known_args(own)
+    arguments.pipeline = pipeline
+    parser_used: argparse.ArgumentParser = arguments.parser
     if rest:  # argparse would show the usage of the whole, which has none of the command's options
-        own.error(f"unrecognized arguments: {' '.join(rest)}")
+        parser_used.error(f"unrecognized arguments: {' '.join(rest)}")
     del arguments.parser
     return arguments
+
+
+def _parted(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What is before `--` and after it. For other commands it means what it always does."""
+    names = {module.__name__.rpartition(".")[2] for module in ENGINE_COMMANDS}
+    arguments = list(argv)
+    if "--" not in arguments or not names & set(arguments[: arguments.index("--")]):
+        return arguments, []
+    place = arguments.index("--")
+    return arguments[:place], arguments[place + 1 :]
 
 
 def _add_common(parser: argparse.ArgumentParser, output: str, *, debug: bool | str) -> None:

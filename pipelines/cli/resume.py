@@ -30,6 +30,7 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
         Reporter(console),
         workers=workers_of(arguments),
         approve_deletions=arguments.approve_deletions,
+        pipeline=arguments.pipeline,
     )
     if console.as_json:
         console.json_line(as_json(outcome))

@@ -45,6 +45,11 @@ def add_standing_arguments(parser: argparse.ArgumentParser) -> None:
     add_workers(parser)
 
 
+PIPELINE_OPTIONS = (
+    "after -- any pipeline option of Beam may follow, as in: -- --runner FlinkRunner --flink_master host:8081"
+)
+
+
 def add_approval(parser: argparse.ArgumentParser) -> None:
     """`--approve-deletions`."""
     parser.add_argument(
@@ -74,6 +79,7 @@ def options_of(arguments: argparse.Namespace) -> RunOptions:
         full=getattr(arguments, "full", False),
         workers=workers_of(arguments),
         objects=getattr(arguments, "objects", None),
+        pipeline=tuple(arguments.pipeline),
     )
 
 

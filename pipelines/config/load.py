@@ -6,14 +6,13 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from chunkers.measure.tokens import ENCODINGS
 from pipelines.config import addresses
+from pipelines.config.engine import read_engine
 from pipelines.config.model import (
     METADATA_VALUES,
     MIB,
-    RUNNERS,
     SNAPSHOTS,
     TASK_BYTES,
     Budget,
@@ -31,7 +30,7 @@ from pipelines.config.reader import Section, keys_of
 from pipelines.config.rules import read_chunking
 from pipelines.config.sources import read_address, read_sources
 from pipelines.config.tree import KeyPath, Tree, parse, show
-from pipelines.errors import ConfigError
+from pipelines.errors import ConfigError, StorageError
 from pipelines.globs import compile_globs
 from pipelines.table.layout import check_address
 
@@ -39,7 +38,6 @@ TOP_KEYS = (
     *("name", "source", "chunking", "tokens", "output", "limits", "guard", "gates", "storage", "beam"),
     "metadata_values",
 )
-BEAM_KEYS = ("runner",)
 FILE_OPTIONS = ("follow_links",)
 MIN_TASK_BYTES = 1024
 MAX_TASK_BYTES = 512 * MIB
@@ -48,18 +46,32 @@ MAX_BYTES = 1024 * MIB
 
 
 def load_config(path: str | os.PathLike[str], environment: Mapping[str, str] | None = None) -> Config:
-    """Read and check the configuration at the local `path`.
+    """Read and check the configuration at `path`: a local one, or an address in an object store.
 
+    A configuration in a store is reached with what the environment says, as it cannot say how to reach itself.
     `environment` (default: the process's) gives the variables of `${NAME}` in addresses. Every refusal is a ConfigError
     that names file, line and key of all that is wrong; strategies are built once, so wrong options are found here and
     not in the run.
     """
     file = os.fspath(path)
+    return config_from(parse(_read(file), file), os.environ if environment is None else environment)
+
+
+def _read(file: str) -> bytes:
+    if addresses.protocol_of(file) == "file" and "://" not in file:
+        try:
+            return Path(file).read_bytes()
+        except OSError as error:
+            raise ConfigError(f"cannot be read: {error.strerror}", file=file) from None
+    from pipelines.storage.store import open_store  # a quarter of a second that local configurations do not need
+
+    folder, _, name = file.rpartition("/")
     try:
-        data = Path(file).read_bytes()
-    except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror}", file=file) from None
-    return config_from(parse(data, file), os.environ if environment is None else environment)
+        return open_store(folder).read(name)
+    except FileNotFoundError:
+        raise ConfigError("cannot be read: there is no such object", file=file) from None
+    except StorageError as error:
+        raise ConfigError(str(error).removeprefix(f"{error.address}: "), file=file) from None
 
 
 def config_from(tree: Tree, environment: Mapping[str, str]) -> Config:
@@ -87,7 +99,7 @@ def config_from(tree: Tree, environment: Mapping[str, str]) -> Config:
         guard=attempt(lambda: _guard(top), Guard()),
         gates=attempt(lambda: _gates(top), None),
         storage=attempt(lambda: _storage(top, sources, output), Hidden()),
-        beam=attempt(lambda: _beam(top), {}),
+        beam=attempt(lambda: read_engine(top), Hidden()),
         metadata_values=top.choice("metadata_values", METADATA_VALUES, "typed"),
         warnings=tuple(notes),
     )
@@ -188,18 +200,6 @@ def _storage(top: Section, sources: tuple[Source, ...], output: Output) -> Hidde
         if protocol == "file":
             Section(top.tree, path, options, FILE_OPTIONS).flag("follow_links", default=True)
     return Hidden(value)
-
-
-def _beam(top: Section) -> Mapping[str, Any]:
-    if not top.has("beam"):
-        return {}
-    section = top.section("beam", BEAM_KEYS)
-    runner = section.text("runner")
-    if runner not in RUNNERS:
-        raise section.error(
-            "runner", f"is {show(runner)}, which this version does not run on yet; it must be {' or '.join(RUNNERS)}"
-        )
-    return {"runner": runner}
 
 
 def _note_misplaced_variables(tree: Tree) -> None:

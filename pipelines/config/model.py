@@ -23,7 +23,8 @@ DECODE_ERRORS: tuple[str, ...] = ("strict", "replace")
 MetadataValues = Literal["typed", "strings"]
 METADATA_VALUES: tuple[str, ...] = ("typed", "strings")
 SNAPSHOTS: tuple[str, ...] = ("folder",)
-RUNNERS: tuple[str, ...] = ("DirectRunner", "FnApiRunner")
+LOCAL_RUNNERS: tuple[str, ...] = ("DirectRunner", "FnApiRunner")
+"""The runners that are this process and processes of its own; all others are Beam's to run."""
 
 
 class Hidden(dict[str, Any]):
@@ -181,7 +182,7 @@ class Config:
     guard: Guard = field(default_factory=Guard)
     gates: Gates | None = None
     storage: Hidden = field(default_factory=Hidden)
-    beam: Mapping[str, Any] = field(default_factory=dict)
+    beam: Hidden = field(default_factory=Hidden)
     warnings: tuple[str, ...] = ()
 
     @property

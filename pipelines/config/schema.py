@@ -8,13 +8,12 @@ from typing import Any
 
 import chunkers
 from chunkers.measure.tokens import ENCODINGS
-from pipelines.config.load import BEAM_KEYS, FILE_OPTIONS
+from pipelines.config.load import FILE_OPTIONS
 from pipelines.config.model import (
     DECODE_ERRORS,
     EVERYTHING,
     FORMATS,
     METADATA_VALUES,
-    RUNNERS,
     SNAPSHOTS,
     Budget,
     Columns,
@@ -64,7 +63,13 @@ def schema() -> Schema:
                     "properties": {"file": _section({name: {"type": "boolean"} for name in FILE_OPTIONS})},
                     "additionalProperties": {"type": "object"},
                 },
-                "beam": _section({name: {"enum": list(RUNNERS)} for name in BEAM_KEYS}, required=list(BEAM_KEYS)),
+                "beam": {
+                    "type": "object",
+                    "properties": {
+                        "runner": {**_TEXT, "description": "a runner of Beam; any pipeline option beside it"}
+                    },
+                    "required": ["runner"],
+                },
                 "metadata_values": {"enum": list(METADATA_VALUES), "default": METADATA_VALUES[0]},
             },
             required=["source", "output"],

@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from pipelines.beam.engine import local_engine
 from pipelines.config.model import Config
 from pipelines.observe.events import RunStarted, Sink
 from pipelines.observe.stats import run_stats
@@ -62,7 +63,7 @@ def look_ahead(config: Config, options: RunOptions, emit: Sink) -> Foresight:
             ended = _unchanged(prepared)
         else:
             job = Job(config=config, run_id=run_id, approve_deletions=options.approve_deletions, scratch=scratch)
-            drive(job, options.workers, prepared, emit, publish=False)
+            drive(job, local_engine(options.workers), prepared, emit, publish=False)
             ended = json.loads(store.read(outcome_path(run_id)))
         seconds = {"plan": planned - began, "run": time.monotonic() - planned}
         report = _report(config, store, prepared, ended, seconds)

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pipelines.beam.engine import engine_for
 from pipelines.config.model import Config
 from pipelines.errors import TableStateError, UsageError
 from pipelines.observe.events import OtherRun, RunStarted, Sink
 from pipelines.operations.run import carry_out
 from pipelines.operations.stored_run import StoredRun, digests, load_run
 from pipelines.records import Outcome
+from pipelines.storage.probe import prove_exclusive
 from pipelines.storage.store import Store, open_store
 from pipelines.table import layout, log
 from pipelines.table.claims import fresh_claims
 
 
 def resume(
-    config: Config, run: str | None, emit: Sink, *, workers: int | None = None, approve_deletions: int | None = None
+    config: Config,
+    run: str | None,
+    emit: Sink,
+    *,
+    workers: int | None = None,
+    approve_deletions: int | None = None,
+    pipeline: Sequence[str] = (),
 ) -> Outcome:
     """Go on with `run`, None: with the newest if that broke off. Otherwise there is nothing to do.
 
-    `approve_deletions` None is what the run was started with. UsageError when there is no such run, or the
-    configuration is another than the run's. TableStateError when another run committed since, the run's files are being
-    collected, or it broke off before its plan was stored.
+    `approve_deletions` None is what the run was started with; `pipeline` are pipeline options above those of the
+    configuration. UsageError when there is no such run, or the configuration is another than the run's. TableStateError
+    when another run committed since, the run's files are being collected, or it broke off before its plan was stored.
     """
     layout.check_address(config.output.path)
+    engine = engine_for(config, pipeline, workers)
     store = open_store(config.output.path, config.storage.reveal())
     run_id = _checked(store, run) if run is not None else _newest_unfinished(store)
     if run_id is None:
@@ -42,6 +51,8 @@ def resume(
     if version is not None:
         return _already(store, run_id, version)
     _refuse(store, run_id, stored, config)
+    if store.must_prove:  # as the run did that broke off, but a table may have been moved to another store since
+        prove_exclusive(store, layout.run_file(run_id, ""))
     emit(RunStarted(run_id=run_id, table=store.address))
     for other in fresh_claims(store):  # it may be at work still
         emit(OtherRun(claim=str(other)))
@@ -51,7 +62,7 @@ def resume(
         run_id,
         stored.prepared(store),
         emit,
-        workers=workers,
+        engine=engine,
         approve_deletions=stored.approve_deletions if approve_deletions is None else approve_deletions,
         began=time.monotonic(),
     )

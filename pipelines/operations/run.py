@@ -7,14 +7,16 @@ import json
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
+from pipelines.beam.engine import Engine, engine_for
 from pipelines.beam.quiet import quiet_beam
 from pipelines.beam.watched import run_watched, workers_for
 from pipelines.config.model import Config
-from pipelines.errors import StorageError, TableStateError
+from pipelines.errors import EngineFailed, StorageError, TableStateError
 from pipelines.observe.events import Finished, GateFailed, OtherRun, RunStarted, Sink, Withheld
 from pipelines.observe.progress import told
 from pipelines.observe.stats import run_stats
@@ -40,6 +42,7 @@ def run(config: Config, options: RunOptions, emit: Sink) -> Outcome:
     are outcomes (exit codes 0, 1, 4, 5 and 6: README.md).
     """
     layout.check_address(config.output.path)
+    engine = engine_for(config, options.pipeline, options.workers)
     store = open_store(config.output.path, config.storage.reveal())
     run_id = layout.new_run_id()
     emit(RunStarted(run_id=run_id, table=store.address))
@@ -56,7 +59,7 @@ def run(config: Config, options: RunOptions, emit: Sink) -> Outcome:
         run_id,
         prepared,
         emit,
-        workers=options.workers,
+        engine=engine,
         approve_deletions=options.approve_deletions,
         began=began,
     )
@@ -69,7 +72,7 @@ def carry_out(
     prepared: Prepared,
     emit: Sink,
     *,
-    workers: int | None,
+    engine: Engine,
     approve_deletions: int | None,
     began: float,
 ) -> Outcome:
@@ -83,9 +86,9 @@ def carry_out(
             with claimed(store, run_id):
                 for other in fresh_claims(store, own=run_id):
                     emit(OtherRun(claim=str(other)))
-                drive(job, workers, prepared, emit)
+                drive(job, engine, prepared, emit)
             ended = _recorded(store, run_id)
-        except (StorageError, TableStateError) as error:
+        except (StorageError, TableStateError, EngineFailed) as error:
             return _committed_all_the_same(store, run_id, prepared, error)
     if ended["ending"] in ("gate", "race"):
         ended |= _standing(store, ended["version"], prepared.base)
@@ -132,7 +135,7 @@ def _recorded(store: Store, run_id: str) -> dict[str, Any]:
 
 
 def _committed_all_the_same(
-    store: Store, run_id: str, prepared: Prepared, error: StorageError | TableStateError
+    store: Store, run_id: str, prepared: Prepared, error: StorageError | TableStateError | EngineFailed
 ) -> Outcome:
     """The outcome of a run that met `error` after its commit. Raises `error` if it did not commit."""
     base = -1 if prepared.base is None or prepared.base.version is None else prepared.base.version
@@ -151,27 +154,29 @@ def _committed_all_the_same(
     )
 
 
-def drive(job: Job, workers: int | None, prepared: Prepared, emit: Sink, *, publish: bool = True) -> None:
-    """Run the stored plan, in as many processes as asked for (None: as it is worth); without `publish` up to there.
+def drive(job: Job, engine: Engine, prepared: Prepared, emit: Sink, *, publish: bool = True) -> None:
+    """Run the stored plan on `engine`; without `publish` up to there.
 
     What came of it is in the run's `outcome.json`.
     """
-    wanted = workers_for(job.config, workers, tasks=prepared.tasks, read_bytes=prepared.read_bytes)
+    if engine.is_local:
+        wanted = workers_for(job.config, engine.workers, tasks=prepared.tasks, read_bytes=prepared.read_bytes)
+        engine = replace(engine, workers=wanted)
     reads = sum(prepared.plan.get("read", {}).values())
     with told(job.table(), job.run_id, emit, tasks=prepared.tasks, documents=reads, size=prepared.read_bytes):
-        _drive(job, wanted, prepared.tasks, publish=publish)
+        _drive(job, engine, prepared.tasks, publish=publish)
 
 
-def _drive(job: Job, workers: int, tasks: int, *, publish: bool) -> None:
-    if workers > 1:
-        run_watched(job, workers, tasks, publish=publish)
+def _drive(job: Job, engine: Engine, tasks: int, *, publish: bool) -> None:
+    if engine.workers is not None and engine.workers > 1:
+        run_watched(job, engine, tasks, publish=publish)
         return
     with quiet_beam():
         gc.disable()  # nothing that an import makes is garbage, and looking for it is a tenth of importing Beam
         from pipelines.beam.run_graph import run_graph  # an unchanged night never imports Beam
 
         gc.enable()
-        run_graph(job, workers, publish=publish)
+        run_graph(job, engine, publish=publish)
 
 
 def _unchanged(prepared: Prepared) -> dict[str, Any]:

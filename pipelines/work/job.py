@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, field
 
+from pipelines.config.addresses import protocol_of
 from pipelines.config.model import Config, Source
 from pipelines.storage.overlay import OverlayStore
 from pipelines.storage.store import Store, open_source, open_store
@@ -14,7 +16,8 @@ class Job:
     """One run of one configuration. Small and picklable: it crosses to every worker.
 
     `scratch` is the folder that a dry run writes to instead of the table. A task that began `isolate_after` times
-    without an end chunks each document in a process of its own.
+    without an end chunks each document in a process of its own. Relative
+    local addresses are relative to `folder`, wherever a worker is.
     """
 
     config: Config
@@ -22,13 +25,17 @@ class Job:
     approve_deletions: int | None = None
     scratch: str | None = None
     isolate_after: int = 2
+    folder: str = field(default_factory=os.getcwd)
 
     def table(self) -> Store:
         """The store of the table's folder."""
-        store = open_store(self.config.output.path, self.config.storage.reveal())
+        store = open_store(self._anchored(self.config.output.path), self.config.storage.reveal())
         return store if self.scratch is None else OverlayStore(store, open_store(self.scratch))
 
     def source(self, source: Source) -> Store:
         """The store that a source's paths are relative to."""
-        store, _ = open_source(source.path, self.config.storage.reveal())
+        store, _ = open_source(self._anchored(source.path), self.config.storage.reveal())
         return store
+
+    def _anchored(self, address: str) -> str:
+        return address if protocol_of(address) != "file" or "://" in address else os.path.join(self.folder, address)

@@ -136,15 +136,54 @@ KEYS = [
     ("tokens: {}\n", "c.yaml:4: tokens has no 'encoding_name'"),
     ("beam: {}\n", "c.yaml:4: beam has no 'runner'"),
     (
-        "beam: {runner: FlinkRunner}\n",
+        "beam: {runner: FlinkRuner}\n",
         (
-            "c.yaml:4: beam.runner is 'FlinkRunner', which this version does not run on yet; "
-            "it must be DirectRunner or FnApiRunner"
+            "c.yaml:4: beam.runner is wrong: 'FlinkRuner' is not a runner (did you mean 'FlinkRunner'?); there are "
+            "DataflowRunner, BundleBasedDirectRunner, DirectRunner, SwitchingDirectRunner, InteractiveRunner, "
+            "FlinkRunner, FnApiRunner, KafkaStreamsRunner, PortableRunner, PrismRunner, SparkRunner, "
+            "TestDirectRunner, TestDataflowRunner, and any other by its import path"
         ),
     ),
     (
         "beam: {runner: DirectRunner, flink_master: x}\n",
-        "c.yaml:4: beam.flink_master is not a key of the configuration; keys here: runner",
+        "c.yaml:4: beam.flink_master would do nothing: the runner is DirectRunner, which works on this machine",
+    ),
+    (
+        "beam: {runner: PrismRunner, prism_locaton: x}\n",
+        (
+            "c.yaml:4: beam.prism_locaton is not a pipeline option of PrismRunner (did you mean 'prism_location'?); "
+            "Beam's general pipeline options are allowed, and PrismRunner's own: prism_beam_version_override, "
+            "prism_location, prism_log_kind, prism_log_level"
+        ),
+    ),
+    (
+        "beam: {runner: FlinkRunner, flink_mastr: x}\n",
+        (
+            "c.yaml:4: beam.flink_mastr is not a pipeline option of FlinkRunner (did you mean 'flink_master'?); "
+            "Beam's general pipeline options are allowed, and FlinkRunner's own: flink_job_server_jar, flink_master, "
+            "flink_submit_uber_jar, flink_version, max_parallelism, parallelism"
+        ),
+    ),
+    (
+        "beam: {runner: SparkRunner, flink_master: x}\n",
+        "c.yaml:4: beam.flink_master is an option of FlinkRunner and PortableRunner, but the runner is SparkRunner",
+    ),
+    (
+        "beam: {runner: FlinkRunner, parallelism: two}\n",
+        "c.yaml:4: beam.parallelism cannot be used: invalid int value: 'two'",
+    ),
+    (
+        "beam: {runner: FlinkRunner, streaming: true}\n",
+        "c.yaml:4: beam.streaming does not fit: a run reads what is there, and ends",
+    ),
+    ("beam: {runner: FlinkRunner, parallelism: null}\n", "c.yaml:4: beam.parallelism has no value; leave it out"),
+    (
+        "beam: {runner: FlinkRunner, experiments: [[a]]}\n",
+        "c.yaml:4: beam.experiments is a list of more than plain values",
+    ),
+    (
+        "beam: {runner: FlinkRunner, setup_file: no/such/setup.py}\n",
+        "c.yaml:4: beam.setup_file is no/such/setup.py, which is no file",
     ),
     ("storage: [s3]\n", "c.yaml:4: storage is a list; it must map protocols (s3, gs, …) to their options"),
     ("storage:\n  s3: {key: k}\n", "c.yaml:5: storage.s3 is not the protocol of any address here; addresses use: file"),

@@ -77,7 +77,7 @@ WRONG = [
     "gates: {failed_documents: {}}\n",
     "gates: {failed_documents: {soft: 1}}\n",
     "tokens: {encoding_name: gpt9}\n",
-    "beam: {runner: FlinkRunner}\n",
+    "beam: {flink_master: x}\n",
     "metadata_values: text\n",
     "storage: {file: {x: 1}}\n",
     "chunking: {default: {strategy: recursiv}}\n",
