@@ -30,7 +30,7 @@ from pipelines.config.reader import Section, keys_of
 from pipelines.config.rules import read_chunking
 from pipelines.config.sources import read_address, read_sources
 from pipelines.config.tree import KeyPath, Tree, parse, show
-from pipelines.errors import ConfigError, StorageError
+from pipelines.errors import ConfigError
 from pipelines.globs import compile_globs
 from pipelines.table.layout import check_address
 
@@ -58,20 +58,14 @@ def load_config(path: str | os.PathLike[str], environment: Mapping[str, str] | N
 
 
 def _read(file: str) -> bytes:
-    if addresses.protocol_of(file) == "file" and "://" not in file:
-        try:
-            return Path(file).read_bytes()
-        except OSError as error:
-            raise ConfigError(f"cannot be read: {error.strerror}", file=file) from None
-    from pipelines.storage.store import open_store  # a quarter of a second that local configurations do not need
-
-    folder, _, name = file.rpartition("/")
     try:
-        return open_store(folder).read(name)
-    except FileNotFoundError:
-        raise ConfigError("cannot be read: there is no such object", file=file) from None
-    except StorageError as error:
-        raise ConfigError(str(error).removeprefix(f"{error.address}: "), file=file) from None
+        if "://" not in file:
+            return Path(file).read_bytes()
+        from pipelines.storage.single import read_object  # imports that local configurations do not wait for
+
+        return read_object(file)
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror or error}", file=file) from None
 
 
 def config_from(tree: Tree, environment: Mapping[str, str]) -> Config:

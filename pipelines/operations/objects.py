@@ -6,9 +6,11 @@ the line's last comma. The last action of an address counts. What is not in the 
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TextIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,16 +20,20 @@ from pipelines.config.model import Config
 from pipelines.errors import UsageError
 from pipelines.observe.events import ObjectSkipped, Sink
 from pipelines.operations.listing import Listing, listed_pages
-from pipelines.storage.store import Entry, Page, Store, open_source
+from pipelines.storage.single import is_address, read_object
+from pipelines.storage.store import Entry, Options, Page, Store, open_source
 
 ACTIONS = ("upsert", "delete")
 
 
-def read_objects(file: str) -> dict[str, str]:
-    """Addresses and what to do with each. Raises UsageError that names the line."""
+def read_objects(file: str, storage: Options | None = None) -> dict[str, str]:
+    """Addresses and what to do with each. Raises UsageError that names the line.
+
+    `file` is a local path or an address, which is reached with the `storage` options of a configuration.
+    """
     found: dict[str, str] = {}
     try:
-        with open(file, encoding="utf-8-sig", newline="\n") as lines:
+        with _open(file, storage) as lines:
             for number, line in enumerate(lines, 1):
                 if not line.strip():
                     continue
@@ -38,6 +44,12 @@ def read_objects(file: str) -> dict[str, str]:
         why = (isinstance(error, OSError) and error.strerror) or error
         raise UsageError(f"{file}: cannot be read: {why}") from error
     return found
+
+
+def _open(file: str, storage: Options | None) -> TextIO:
+    if is_address(file):
+        return io.StringIO(read_object(file, storage).decode("utf-8-sig"), newline="\n")
+    return open(file, encoding="utf-8-sig", newline="\n")
 
 
 def _parsed(line: str, where: str) -> tuple[str, str]:
@@ -63,7 +75,7 @@ def list_objects(config: Config, file: str, emit: Sink) -> tuple[Listing, Mappin
     An object that no source takes is told to `emit`. A missing one is listed nevertheless (see `without_unknown`):
     reading it will fail, and what the table has of it stays.
     """
-    objects = read_objects(file)
+    objects = read_objects(file, config.storage.reveal())
     places = [_Place(config, index) for index in range(len(config.sources))]
     pages = [Page.new() for _ in places]
     deleted: dict[str, set[str]] = {}

@@ -27,6 +27,7 @@ from pipelines.config.model import (
 )
 from pipelines.config.reader import parse_size
 from pipelines.config.tree import parse
+from pipelines.errors import ConfigError
 
 MINIMAL = "source:\n  - path: docs\noutput: {path: table}\n"
 FULL = """\
@@ -172,3 +173,25 @@ def test_columns_extractors_and_limits_arrive() -> None:
     assert config.sources[2].extractor == Extractor(function="json:loads", version="1")
     assert config.limits == Budget(max_bytes=1024 * 1024, max_chunks=5, work=1000, seconds=2.5, max_ratio=10)
     assert load(MINIMAL).limits == Budget()
+
+
+def test_a_configuration_may_lie_in_a_store() -> None:
+    from pipelines.storage.store import open_store
+
+    open_store("memory://configurations/here").write("nightly.yaml", MINIMAL.encode())
+    config = load_config("memory://configurations/here/nightly.yaml")
+    assert (config.name, config.output.path) == ("nightly", "table")
+
+
+@pytest.mark.parametrize(
+    ("address", "problem"),
+    [
+        ("memory://configurations/none.yaml", "cannot be read: there is no such object"),
+        ("nowhere://bucket/none.yaml", "cannot be read: cannot be opened: Protocol not known: nowhere"),
+    ],
+)
+def test_a_configuration_that_is_not_in_its_store_is_told(address: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        load_config(address)
+    assert str(error.value).startswith(f"{address}: {problem}")
+    assert error.value.file == address

@@ -44,6 +44,13 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str, message:
         read_objects(str(file))
 
 
+def test_a_list_may_lie_in_a_store() -> None:
+    open_store("memory://lists").write("night.tsv", "\ufeffs3://b/é\tupsert\n".encode())
+    assert read_objects("memory://lists/night.tsv") == {"s3://b/é": "upsert"}
+    with pytest.raises(UsageError, match="none.tsv: cannot be read: there is no such object"):
+        read_objects("memory://lists/none.tsv")
+
+
 def test_a_missing_list_is_an_error_of_use(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         read_objects(str(tmp_path / "none"))
