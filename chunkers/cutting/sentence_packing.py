@@ -22,7 +22,11 @@ from chunkers.text.lines import NEWLINE, skip_space, trim_space
 _INSIDE_SENTENCES = ("word", "clause", "line", *INSIDE_WORDS)
 _new = tuple.__new__  # a third of the time of Span(…)
 # What a line starts with that can only be the start of something new.
-_FRESH = re.compile(r"[ \t]*+(?:[\r\n]|\Z|[-*+•‣⁃][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|\|)")
+_FRESH = re.compile(
+    r"[ \t\u3000]*+(?:[\r\n]|\Z|[-*+•‣⁃][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|\||\((?:\d{1,3}|[a-z]|[ivx]{2,5})\)[ \t]"
+    r"|[a-z]\)[ \t]|[a-z]\.[ \t](?!\w\.)|[ivx]{2,5}[.)][ \t]|[①-⑳●■◆]|[（(][\d一二三四五六七八九十]{1,3}[）)]"
+    r"|(?:[一二三四五六七八九十]{1,3}|\d{1,3})、|[０-９]{1,2}[．、])"
+)
 _BLANK = re.compile(r"(?>\r\n|\n|\r)[^\S\r\n]*(?>\r\n|\n|\r)")
 
 

@@ -21,8 +21,14 @@ WORD_BEHIND = re.compile(r"\s*([^\W\d_]+)(\.?)")
 _NEXT_DIGIT = re.compile(r"\s*\d")
 _NEXT_NUMBER = re.compile(r"\s*(?:\d|[IVXLC]{2,8}\b|[VX]\b)")
 _SECTION_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})+")
+_ROMAN_ITEM = re.compile(r"[ivx]{2,5}")
 _ACRONYM = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
-_OPENS = re.compile(r"(?:\A|[\n.!?;:“\"(]\s*)(?:[^\W\d_]+ ){0,2}\d{1,2}(?:[:.]\d\d)? ?\Z")
+_OPENS = re.compile(
+    r"(?:\A|[\n.!?;:“\"(]\s*)(?:(?:[^\W\d_]+ ){0,2}\d{1,2}(?:[:.]\d\d)?"
+    r"|(?i:on|in|at|by|around|about|from|until|till|before|after|since)"
+    r"(?: (?:at|in|on|by|the|around|about|early|late|next|last|morning|afternoon|evening|noon|[A-Z][a-z]+"
+    r"|(?:Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec)\.|\d{1,4}(?:[:.]\d\d)?),?){1,7}) ?\Z"
+)
 _LOWER_WORD = re.compile(r"(?<![^\s(])[a-zß-öø-ÿ]+ \Z")
 _INDIC_INITIAL = re.compile(
     r"[\u0905-\u0939\u0c85-\u0cb9\u0d05-\u0d39][\u093a-\u094d\u0cbc-\u0ccd\u0d3e-\u0d4d]{0,2}\."
@@ -48,21 +54,28 @@ def is_abbreviation(text: str, dot: int) -> bool:
     if len(word) == 1 and word.isalpha():
         return word.isupper() or "\u0621" <= word <= "\u064a" or _is_short(text, dot, word, following, behind)
     small = word.lower()
+    if _ROMAN_ITEM.fullmatch(word) and _starts_line(text, dot - len(word)):
+        return True
     if small in NEVER_LAST:
         return True
     if small in BEFORE_NUMBERS:
         return _NEXT_NUMBER.match(text, dot + 1) is not None
     if small in TIMES and "." in small:
         if following.lower() in TITLES:
-            return _OPENS.search(text, max(0, dot - len(word) - 40), dot - len(word)) is not None
+            return _opens(text, dot - len(word))
         return (len(following) > 2 and following.isupper()) or _is_initial(behind)
     if small in ERAS and text[dot - len(word) - 2 : dot - len(word) - 1].isdigit():
-        return not following[:1].isupper()
+        return not following[:1].isupper() or _opens(text, dot - len(word))
     if small in DEGREES and _LOWER_WORD.search(text, max(0, dot - len(word) - 16), dot - len(word)):
         return not following[:1].isupper()
     if small in MAYBE_LAST or ("." in word and _ACRONYM.fullmatch(word)):
         return following.lower() not in OPENING_WORDS
     return False
+
+
+def _opens(text: str, start: int) -> bool:
+    """Whether a sentence has only begun in front of `start`, with a time: `On Monday at 6 |a.m.`, `In 44 |B.C.`"""
+    return _OPENS.search(text, max(0, start - 60), start) is not None
 
 
 def _is_title_apart(text: str, dot: int) -> bool:

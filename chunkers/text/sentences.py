@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from chunkers.text.full_stops import WORD_BEFORE, WORD_BEHIND, is_abbreviation
+from chunkers.text.full_stops import WORD_BEHIND, is_abbreviation
 from chunkers.text.scripts import CLOSERS, HAN_KANA, HANGUL, OPENERS, inside_class
 
 _OTHER_STOPS = (
@@ -56,9 +56,11 @@ _PARENTHESIS = re.compile(r"[（(][^（()）\n]{0,200}[。！？.!?][)）]")
 _CJK = re.compile(f"[{HAN_KANA}]")
 _HANGUL = re.compile(f"[{HANGUL}]")
 _QUOTES = re.compile("[「」『』“”\n]")
+_ITEM_NUMBER = re.compile(r"(?:\A|[\n\r])[ \t\u3000]*\d{1,3}\Z")
 _TITLE_MARKS = re.compile("[《》\n]")
 _QUOTE_CLOSERS = frozenset("」』”’\"'»›“«`")
 _HORIZON = 400
+_SINCE_MARK = re.compile(r"(?:\A|(?<=[.!?\n]))\s*[^\w\s]*([^\W\d_])[^.!?\n]*\Z")
 
 
 def first_easy_start(text: str, low: int, high: int) -> int:
@@ -98,6 +100,8 @@ def is_sentence_end(text: str, found: re.Match[str]) -> bool:
         if "\n" in text[end : following.start(1)]:
             return True
         return _ends_full_stop(text, start, end, following, text[end - 1] in _QUOTE_CLOSERS and end - start > 1)
+    if ender == "." and "\u0531" <= text[start - 1 : start] <= "\u0587":
+        return False  # in Armenian a dot is a semicolon
     if ender == "." and (text[start - 2 : start] == ". " or text[end : end + 2] == " .") and start:
         return _ends_spaced_dots(text, start)
     if _GOES_ON.match(text, end):
@@ -129,17 +133,17 @@ def is_sentence_end(text: str, found: re.Match[str]) -> bool:
 def _needs_capital(text: str, start: int, end: int, quoted: bool) -> bool:
     """Whether a small letter behind the marks at `start` says that the sentence goes on.
 
-    It does behind a stop or dots, a quote, a name, and marks that stand apart (`Quoi ? dit-il`).
+    It does behind a stop or dots, a quote, marks that stand apart (`Quoi ? dit-il`), and where sentences begin with
+    capitals (`She works at Yahoo! in accounting`): in a chat they may not.
     """
     is_apart = text[start - 1 : start] in (" ", "\xa0", "\u202f")
-    return text[start] == "." or quoted or is_apart or ".." in text[start:end] or _is_name(text, start, text[start])
+    return text[start] == "." or quoted or is_apart or ".." in text[start:end] or _began_with_capital(text, start)
 
 
-def _is_name(text: str, mark: int, ender: str) -> bool:
-    """Whether an exclamation mark belongs to a name, as in `She works at Yahoo! in accounting`."""
-    before = WORD_BEFORE.search(text, max(0, mark - 16), mark)
-    lead = text[max(0, mark - len(before[0]) - 2) : mark - len(before[0])].strip() if before else ""
-    return ender == "!" and before is not None and before[0][:1].isupper() and bool(lead) and lead[-1].islower()
+def _began_with_capital(text: str, mark: int) -> bool:
+    """Whether what ends at `mark` began with a capital letter, as far as can be seen from there."""
+    before = _SINCE_MARK.search(text, max(0, mark - _HORIZON), mark)
+    return before is not None and before[1].isupper()
 
 
 def _goes_on_in_small(text: str, dash: int) -> bool:
@@ -175,7 +179,7 @@ def _ends_spaced_dots(text: str, dot: int) -> bool:
 def _ends_full_stop(text: str, start: int, end: int, following: re.Match[str], quoted: bool) -> bool:
     """The rules of 。！？ and their relatives."""
     first = following[2]
-    if text[start] == "．" and first.isdigit():
+    if text[start] == "．" and (first.isdigit() or _ITEM_NUMBER.search(text, max(0, start - 6), start)):
         return False
     glued = following.start(1) == end
     if glued and "》" in text[end : end + 40] and _in_title(text, end):

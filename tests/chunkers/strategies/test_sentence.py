@@ -149,6 +149,21 @@ def test_a_list_without_full_stops_is_cut_at_its_items() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "marks",
+    ["(1) ", "a) ", "(b) ", "c. ", "ii. ", "iv) ", "一、", "（二）", "(三)", "①", "2、", "３．", "● ", "\u3000一、"],
+)
+def test_marks_of_list_items(marks: str) -> None:
+    text = f"{marks}first thing\n{marks}second thing"
+    made = build("sentence", max_size=80, min_size=0, target_size=1).split(text)
+    assert [span.text(text) for span in made.spans] == [f"{marks}first thing".strip(), f"{marks}second thing".strip()]
+
+
+def test_a_line_may_begin_with_an_abbreviation() -> None:
+    text = "for the one\ni. e. the other\na.m. and so on"
+    assert len(build("sentence", max_size=80, min_size=0, target_size=1).split(text).spans) == 1
+
+
 def test_white_space_with_a_mark_on_it_leads_on_where_no_sentence_fits() -> None:
     found = build("sentence", max_size=2, strip_whitespace=False).split("! \u200cxx")
     assert [span.text("! \u200cxx") for span in found.spans] == ["!", " \u200c", "xx"]
