@@ -23,9 +23,8 @@ class ChunkDocuments(ChunkingTransform):
     Options are those of `chunkers.build` and are checked when the step is built (OptionError). `limits` are what one
     document may cost. Nothing is grouped, windows and times stay, so it runs on unbounded input too.
 
-    A document that cannot be chunked raises DocumentError or DocumentFailure, with a note that names it. With
-    `.with_exception_handling()` it becomes a failure row instead: `chunks, failures = documents | ChunkDocuments(…)
-    .with_exception_handling()`.
+    A document that cannot be chunked stops the pipeline, with an error that names it. With
+    `.with_exception_handling()` it becomes a failure row instead, in a second output.
     """
 
     def __init__(self, strategy: str = "auto", *, limits: Budget | None = None, **options: Any) -> None:

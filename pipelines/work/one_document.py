@@ -68,10 +68,18 @@ class OneDocument:
         self._count_tokens = None if chunking.tokens is None else token_counter(chunking.tokens)
 
     def chunks(self, path: str, document: str | bytes) -> list[Chunk]:
-        """The chunks of a document. Raises DocumentFailure for what is no text, and what the strategy raises."""
+        """The chunks of a document. Raises DocumentFailure for what is no text, and what the strategy raises.
+
+        UnicodeEncodeError for half of a surrogate pair, which could not be sent to another step.
+        """
         text = self.text(document)
         self.stage = "chunk"
-        return chunkers.chunks_of(text, self._splitter.split(text, path=path))
+        chunks = chunkers.chunks_of(text, self._splitter.split(text, path=path))
+        for each in chunks:
+            "".join((each.text, each.context, *each.headings)).encode()
+            if each.title or each.metadata:
+                _encode_all((each.title, each.metadata))
+        return chunks
 
     def rows(self, path: str, document: str | bytes) -> list[dict[str, Any]]:
         """The rows of a document whose id and address are `path`. Raises as `chunks`, UnicodeEncodeError too."""
@@ -103,6 +111,17 @@ def failed(id_: object, uri: object, stage: str, error: Exception, document: obj
     given = _encoded(document) if isinstance(document, str | bytes) else None
     about = (failure.position, failure.stage, failure.error, failure.message)
     return Failed(_storable(id_), _storable(uri), *about, given)
+
+
+def _encode_all(value: object) -> None:
+    """UnicodeEncodeError if a string in `value`, however deep, is not UTF-8."""
+    if isinstance(value, str):
+        value.encode()
+    elif isinstance(value, Mapping):
+        _encode_all([*value.keys(), *value.values()])
+    elif isinstance(value, list | tuple):
+        for each in value:
+            _encode_all(each)
 
 
 def _storable(name: object) -> str | None:
