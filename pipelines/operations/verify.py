@@ -1,7 +1,7 @@
 """`verify`: whether a table is what its log says, down to the hashes of its rows. Reads only.
 
 One shard is in memory at a time. Without `full`, a random sample of shards is read row by row; the log's last entry,
-the presence and sizes of all files, and the changes since the commit before are checked always.
+the presence and sizes of all files, and the changes and renames since the commit before are checked always.
 """
 
 from __future__ import annotations
@@ -75,6 +75,8 @@ def verify(
     if not collected:
         changes = deltas.check_changes(store, parent, found)
         problems.take(_guarded(changes, layout.commit_file(found.run_id), "the changes cannot be compared"))
+        renames = deltas.check_renames(store, parent, found)
+        problems.take(_guarded(renames, layout.commit_file(found.run_id), "the renames cannot be compared"))
     chosen = list(range(len(found.shards)))
     if not full:
         chosen = sorted(random.sample(chosen, min(sample, len(chosen))))

@@ -1,4 +1,4 @@
-"""A commit against the one before it: the changes it tells are exactly the difference between the two."""
+"""A commit against the one before it: the changes and renames it tells are exactly those between the two."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pipelines.storage.store import Store
 from pipelines.table import layout, schemas, shards
 from pipelines.table.differing import StatePairs
 from pipelines.table.records import Snapshot
+from pipelines.table.renaming import renames_between
 
 
 def check_changes(store: Store, old: Snapshot | None, new: Snapshot) -> Iterator[Problem]:
@@ -31,6 +32,28 @@ def check_changes(store: Store, old: Snapshot | None, new: Snapshot) -> Iterator
         deleted = pc.equal(mine["change"], "deleted")
         yield from _compared("deleted", mine.filter(deleted), difference.deletions, where)
         yield from _compared("upserted", mine.filter(pc.invert(deleted)), difference.upserts, where)
+
+
+def check_renames(store: Store, old: Snapshot | None, new: Snapshot) -> Iterator[Problem]:
+    """Documents that are there under another id, by the states of both. Nothing of a commit that tells of none yet."""
+    if "renamed" not in new.stats:
+        return
+    where = layout.commit_file(new.run_id)
+    rows = [row for entry in new.renames for row in shards.read(store, entry.path).to_pylist()]
+    if new.stats["renamed"] != len(rows):
+        yield Problem(where, f"counts {new.stats['renamed']} renames; the renames table has {len(rows)}")
+    told = {row["old_id"]: row for row in rows}
+    if len(told) != len(rows):
+        yield Problem(where, "its renames name a document twice")
+    for found in renames_between(store, () if old is None else old.shards, new.shards):
+        for row in found.to_pylist():
+            said = told.pop(row["old_id"], None)
+            if said is None:
+                yield Problem(where, f"its renames do not say that {row['old_id']!r} is {row['new_id']!r} now")
+            elif said != row:
+                yield Problem(where, f"its renames have {said}; the documents' states say {row}")
+    for row in told.values():
+        yield Problem(where, f"its renames say that {row['old_id']!r} is {row['new_id']!r} now, which is not so")
 
 
 def _compared(what: str, told: pa.Table, found: pa.Table, where: str) -> Iterator[Problem]:

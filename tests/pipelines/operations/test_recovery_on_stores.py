@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pipelines.config.model import Hidden, Output
+from pipelines.errors import StorageError
 from pipelines.operations.gc import collect
 from pipelines.operations.resume import resume
 from pipelines.operations.rollback import rollback
@@ -20,21 +21,61 @@ from pipelines.table.reading import read_chunks
 from tests.pipelines.run import direct
 from tests.pipelines.run.corpus import Corpus, text
 from tests.pipelines.run.direct import without_beam  # noqa: F401
+from tests.servers.s3 import S3Server
 
 
 class Broken(Exception):
     """Ends a run in the middle."""
 
 
-@pytest.fixture(params=["memory", "s3"])
-def corpus(tmp_path: Path, request: pytest.FixtureRequest, without_beam: None) -> Corpus:  # noqa: F811
-    corpus = Corpus(tmp_path)
-    address, options = f"memory://{uuid.uuid4().hex}", {}
-    if request.param == "s3":
-        address, options = request.getfixturevalue("moto")
+Options = dict[str, dict[str, Any]]
+
+
+def corpus_on(folder: Path, address: str, options: Options) -> Corpus:
+    corpus = Corpus(folder)
     corpus.change(output=Output(path=f"{address}/table", task_bytes=2000), storage=Hidden(options))
     corpus.fill(6)
     return corpus
+
+
+@pytest.fixture(params=["memory", "moto", *(pytest.param(each, marks=pytest.mark.slow) for each in ("gcs", "azure"))])
+def corpus(tmp_path: Path, request: pytest.FixtureRequest, without_beam: None) -> Corpus:  # noqa: F811
+    if request.param == "memory":
+        return corpus_on(tmp_path, f"memory://{uuid.uuid4().hex}", {})
+    if request.param == "gcs":
+        return corpus_on(tmp_path, "gs://bucket", request.getfixturevalue("gcs_options"))
+    return corpus_on(tmp_path, *request.getfixturevalue(request.param))
+
+
+def break_off(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that ends between its tasks and its commit."""
+
+    def breaking(*arguments: Any) -> Any:
+        raise Broken
+
+    with monkeypatch.context() as patch:
+        patch.setattr(direct, "decide", breaking)
+        with pytest.raises(Broken):
+            corpus.run()
+
+
+@pytest.mark.usefixtures("without_beam")
+def test_nothing_is_written_where_two_could_win_one_race(
+    tmp_path: Path, s3: S3Server, s3_options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = corpus_on(tmp_path, "s3://bucket", s3_options)
+    assert corpus.run().committed
+    corpus.write("000.txt", text(5, "grown"))
+    assert corpus.run().committed
+    corpus.write("000.txt", text(6, "grown more"))
+    break_off(corpus, monkeypatch)
+    before = dict(s3.bucket("bucket").objects)
+    s3.exclusive = False
+    with pytest.raises(StorageError, match="the store ignores create-if-absent"):
+        resume(corpus.config, None, lambda event: None)
+    with pytest.raises(StorageError, match="the store ignores create-if-absent"):
+        rollback(open_store(corpus.config.output.path, s3_options), 0, lambda event: None)
+    assert s3.bucket("bucket").objects == before
 
 
 def test_one_round(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,16 +87,10 @@ def test_one_round(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
         table = read_chunks(store, found, columns=["id", "row_hash"])
         return dict(zip(table["id"].to_pylist(), table["row_hash"].to_pylist(), strict=True))
 
-    def breaking(*arguments: Any) -> Any:
-        raise Broken
-
     assert corpus.run().committed
     corpus.write("000.txt", text(5, "grown"))
     corpus.remove("005.txt")
-    with monkeypatch.context() as patch:
-        patch.setattr(direct, "decide", breaking)
-        with pytest.raises(Broken):
-            corpus.run()
+    break_off(corpus, monkeypatch)
     assert resume(corpus.config, None, lambda event: None).version == 1
     assert verify(store, lambda event: None, full=True).problems == []
     done = rollback(store, 0, lambda event: None)

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("without_beam")
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    """Two commits, several shards; the second changes, adds and deletes."""
+    """Two commits, several shards; the second changes, adds, deletes and renames."""
     folder = tmp_path_factory.mktemp("verify")
     corpus = Corpus(folder)
     corpus.change(output=Output(path=str(folder / "table"), task_bytes=2000))
@@ -50,6 +50,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
         corpus.write("003.txt", text(1, "of 3"))
         corpus.write("new.txt", text(2, "new"))
         corpus.remove("005.txt")
+        (folder / "docs/006.txt").rename(folder / "docs/006 renamed.txt")
         corpus.run()
     return corpus
 
@@ -96,6 +97,7 @@ def entry_of(corpus: Corpus, kind: str) -> FileEntry:
         "documents": snapshot.shards[1].documents,
         "changes": snapshot.changes[0],
         "failures": snapshot.failures[0],
+        "renames": snapshot.renames[0],
     }
     return by_kind[kind]
 
@@ -121,7 +123,7 @@ def replace_file(file: Path, data: bytes) -> None:
     file.write_bytes(data)
 
 
-@pytest.mark.parametrize("kind", ["chunks", "documents", "changes", "failures"])
+@pytest.mark.parametrize("kind", ["chunks", "documents", "changes", "failures", "renames"])
 @pytest.mark.parametrize("damage", [flip, truncate, empty, Path.unlink])
 def test_damage_of_a_file_is_named(corpus: Corpus, kind: str, damage: Callable[[Path], None]) -> None:
     entry = entry_of(corpus, kind)
@@ -157,6 +159,7 @@ def _replaced(snapshot: Snapshot, old: FileEntry, new: FileEntry) -> Snapshot:
             replace(shard, chunks=one(shard.chunks), documents=one(shard.documents)) for shard in snapshot.shards
         ),
         changes=tuple(map(one, snapshot.changes)),
+        renames=tuple(map(one, snapshot.renames)),
     )
 
 
@@ -234,6 +237,32 @@ def test_states_that_their_checksums_agree_with(corpus: Corpus, edit: Callable[[
 def test_changes_that_are_not_the_difference(corpus: Corpus, edit: Callable[[Rows], Rows], what: str) -> None:
     rewrite(corpus, "changes", edit)
     assert any(what in line for line in said(corpus)), said(corpus)
+
+
+@pytest.mark.parametrize(
+    ("edit", "what"),
+    [
+        (
+            lambda rows: [],
+            ["counts 1 renames; the renames table has 0", "do not say that '006.txt' is '006 renamed.txt'"],
+        ),
+        (
+            lambda rows: [*rows, {**rows[0], "old_id": "009.txt"}],
+            [
+                "counts 1 renames; the renames table has 2",
+                "say that '009.txt' is '006 renamed.txt' now, which is not so",
+            ],
+        ),
+        (lambda rows: [*rows, *rows], ["the renames table has 2", "name a document twice"]),
+        (edited(0, new_id="new.txt"), ["the documents' states say"]),
+        (edited(0, chunk_count=7), ["the documents' states say"]),
+    ],
+)
+def test_renames_that_are_none(corpus: Corpus, edit: Callable[[Rows], Rows], what: list[str]) -> None:
+    rewrite(corpus, "renames", edit)
+    found = [line for line in said(corpus) if "its renames" in line or "renames table" in line]
+    assert len(found) == len(what)
+    assert all(part in line for part, line in zip(what, found, strict=True)), found
 
 
 def test_the_difference_is_compared_in_passes(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
