@@ -66,7 +66,9 @@ def main(arguments: list[str] | None = None) -> int:
         given.objects //= 100
     register()
     if given.step:
-        print(json.dumps(measured(STEPS[given.step], World(Path(given.folder), given.objects, given.size, given.chunks))))
+        print(
+            json.dumps(measured(STEPS[given.step], World(Path(given.folder), given.objects, given.size, given.chunks)))
+        )
         return 0
     with tempfile.TemporaryDirectory(dir=given.folder, prefix="rechunk-scale-") as folder:
         result = {"objects": given.objects, "size": given.size, **dict(steps(given, folder))}
@@ -231,9 +233,7 @@ def decided(world: World) -> dict[str, Any]:
     job = world.job()
     store = job.table()
     plan = load_plan(store, job.run_id)
-    results = [
-        TaskResult.from_json(store.read(layout.task_marker(job.run_id, task.index))) for task in plan.tasks
-    ]
+    results = [TaskResult.from_json(store.read(layout.task_marker(job.run_id, task.index))) for task in plan.tasks]
     began, clock = time.process_time(), time.monotonic()
     decision = decide(job, plan, results)
     cpu, wall = time.process_time() - began, time.monotonic() - clock

@@ -68,7 +68,7 @@ class FsspecStore(Store):
         """Name and description of everything below `start`, which must be there if it is `needed`.
 
         A filesystem with a listing of its own is asked for it, as an object store answers it at once. What fsspec makes
-        of a listing for the others holds all of it in memory, and takes a folder that cannot be listed for an empty one.
+        of a listing for the others is all in memory, and takes a folder that cannot be listed for an empty one.
         """
         with self._failures("cannot be listed"):
             if _has_own_listing(files):

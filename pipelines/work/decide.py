@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 import pyarrow as pa
@@ -37,7 +38,7 @@ from pipelines.work.standing_failures import (
     same_duplicates,
     with_streaks,
 )
-from pipelines.work.stored_plan import StoredPlan, load_duplicates
+from pipelines.work.stored_plan import DECISIONS, StoredPlan, load_duplicates
 
 Action = Literal["publish", "nothing", "gate", "race"]
 
@@ -159,7 +160,7 @@ def _without_losers(found: Sequence[pa.Table], lost: Sequence[pa.Table], counts:
 
 
 def _settlement(ledger: Ledger, assembled: Assembled, old_failures: pa.Table) -> Settlement:
-    decided = ledger.decisions.filter(pc.not_equal(ledger.decisions["action"], "keep"))
+    decided = ledger.decisions(partial(_answers, old_failures)) if old_failures.num_rows else DECISIONS.empty_table()
     containers = pc.equal(decided["kind"], CONTAINER)
     files = decided.filter(pc.invert(containers))
     return Settlement(
@@ -169,6 +170,13 @@ def _settlement(ledger: Ledger, assembled: Assembled, old_failures: pa.Table) ->
         containers_stay=pa.array(sorted(assembled.containers_stay), pa.string()),
         duplicates=load_duplicates(ledger.store, ledger.job.run_id),
     )
+
+
+def _answers(old_failures: pa.Table, decisions: pa.Table) -> pa.ChunkedArray:
+    """Which objects were read or vanish, of those that the last commit's failures are about."""
+    of_file = pc.is_in(decisions["id"], value_set=old_failures["id"].combine_chunks())
+    of_container = pc.is_in(decisions["uri"], value_set=old_failures["uri"].combine_chunks())
+    return pc.and_(pc.not_equal(decisions["action"], "keep"), pc.or_(of_file, of_container))
 
 
 def _earlier_marks(ledger: Ledger, files: pa.Table, old_failures: pa.Table) -> list[pa.Array]:

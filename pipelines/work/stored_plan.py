@@ -1,14 +1,15 @@
 """The plan as a run stores it: what its tasks, and whoever resumes it, start from.
 
-`plan.json` holds the tasks, the layout and the shards they start from; `documents.parquet` has one row group a task, so
-that a task reads its own documents only.
+`plan.json` holds the tasks, the layout and the shards they start from. The documents lie in files of TASKS_PER_FILE
+tasks with one row group a task, so that a task reads its own documents only, and a footer that does not grow with the
+plan.
 """
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,8 +20,15 @@ from pipelines.errors import TableStateError
 from pipelines.planning import PLAN_DOCUMENTS, Plan, Region, Task
 from pipelines.storage.store import Store
 from pipelines.table import layout
+from pipelines.table.publish import in_parallel
 from pipelines.table.records import FileEntry, Shard
 from pipelines.table.shards import parquet_file, read, readable
+
+TASKS_PER_FILE = 128
+"""Every task of a file reads what its footer says of all of them: some 10 µs each."""
+
+DECISIONS = pa.schema([PLAN_DOCUMENTS.field(name) for name in ("id", "action", "reason", "kind", "uri")])
+"""What deciding asks of the plan's documents."""
 
 _REPEATED = ["source", "rule", "fingerprint", "action", "reason", "kind", "part", "parts"]
 """Columns of few different values. A dictionary of the others costs as much as the rest of storing a plan."""
@@ -88,17 +96,25 @@ def store_plan(
         rewrite=rewrite,
         old_documents=tuple(old_documents),
     )
-    buffer = io.BytesIO()
-    options: dict[str, Any] = {"compression": "zstd", "write_statistics": False, "use_dictionary": _REPEATED}
-    with pq.ParquetWriter(buffer, PLAN_DOCUMENTS, **options) as writer:
-        for task in plan.tasks:
-            documents = plan.task_documents(task)
-            if documents.num_rows:
-                writer.write_table(documents, row_group_size=documents.num_rows)
-    store.write(_documents(run_id), buffer.getvalue())
+    in_parallel(
+        lambda first: store.write(_documents(run_id, first), _task_documents(plan, first)),
+        range(0, len(plan.tasks), TASKS_PER_FILE),
+    )
     store.write(_duplicates(run_id), _parquet(plan.duplicates))
     store.write(_plan(run_id), json.dumps(asdict(stored), ensure_ascii=False).encode())
     return stored
+
+
+def _task_documents(plan: Plan, first: int) -> bytes:
+    """The file of the tasks from number `first` on."""
+    buffer = io.BytesIO()
+    options: dict[str, Any] = {"compression": "zstd", "write_statistics": False, "use_dictionary": _REPEATED}
+    with pq.ParquetWriter(buffer, PLAN_DOCUMENTS, **options) as writer:
+        for task in plan.tasks[first : first + TASKS_PER_FILE]:
+            documents = plan.task_documents(task)
+            if documents.num_rows:
+                writer.write_table(documents, row_group_size=documents.num_rows)
+    return buffer.getvalue()
 
 
 def load_plan(store: Store, run_id: str) -> StoredPlan:
@@ -129,8 +145,9 @@ def load_task_documents(store: Store, run_id: str, plan: StoredPlan, task: Task)
     """The plan's rows of one task."""
     if task.start == task.stop:
         return PLAN_DOCUMENTS.empty_table()
-    group = sum(1 for earlier in plan.tasks[: task.index] if earlier.stop > earlier.start)
-    path = _documents(run_id)
+    first = task.index - task.index % TASKS_PER_FILE
+    group = sum(1 for earlier in plan.tasks[first : task.index] if earlier.stop > earlier.start)
+    path = _documents(run_id, first)
     with readable(store, path), store.open(path) as file:
         return parquet_file(file).read_row_group(group, use_threads=False)
 
@@ -140,9 +157,10 @@ def load_duplicates(store: Store, run_id: str) -> pa.Table:
     return read(store, _duplicates(run_id))
 
 
-def load_decisions(store: Store, run_id: str) -> pa.Table:
-    """id, action, reason, kind and uri of every file, and of every part of a container, of every task."""
-    return read(store, _documents(run_id), columns=["id", "action", "reason", "kind", "uri"])
+def load_decisions(store: Store, run_id: str, plan: StoredPlan) -> Iterator[pa.Table]:
+    """DECISIONS of every file, and of every part of a container, of some tasks at a time."""
+    for first in range(0, len(plan.tasks), TASKS_PER_FILE):
+        yield read(store, _documents(run_id, first), columns=DECISIONS.names)
 
 
 def _parquet(table: pa.Table) -> bytes:
@@ -155,8 +173,9 @@ def _plan(run_id: str) -> str:
     return f"{layout.plan_folder(run_id)}/plan.json"
 
 
-def _documents(run_id: str) -> str:
-    return f"{layout.plan_folder(run_id)}/documents.parquet"
+def _documents(run_id: str, first: int) -> str:
+    """The file of the documents of the tasks from number `first` on."""
+    return f"{layout.plan_folder(run_id)}/documents-{first // TASKS_PER_FILE:05d}.parquet"
 
 
 def _duplicates(run_id: str) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +18,7 @@ from pipelines.table.records import FileEntry, Shard
 from pipelines.work.job import Job
 from pipelines.work.old_rows import OldShards
 from pipelines.work.results import TaskResult
-from pipelines.work.stored_plan import StoredPlan, load_decisions
+from pipelines.work.stored_plan import DECISIONS, StoredPlan, load_decisions
 
 INCOMPLETE = "incomplete"
 """The failure class of a container that was read to its end, with records that have no id."""
@@ -43,22 +44,29 @@ class Ledger:
         self.payload: Mapping[str, str] = dict(plan.payload)
         self._attempt = uuid.uuid4().hex
 
+    def decisions(self, which: Callable[[pa.Table], Any]) -> pa.Table:
+        """What the plan says of objects: id (a container's key), action, reason, kind, uri. Only rows that `which`
+        picks are ever together in memory.
+        """
+        tables = load_decisions(self.store, self.job.run_id, self.plan)
+        return pa.concat_tables([_NO_DECISIONS, *(table.filter(which(table)) for table in tables)])
+
     @cached_property
-    def decisions(self) -> pa.Table:
-        """What the plan says of every object: id (a container's key), action, reason, kind, uri."""
-        return load_decisions(self.store, self.job.run_id)
+    def _not_listed(self) -> pa.Table:
+        return self.decisions(
+            lambda rows: pc.or_(pc.equal(rows["action"], "vanish"), pc.is_in(rows["reason"], value_set=UNLISTED))
+        )
 
     @cached_property
     def vanished(self) -> dict[str, str]:
         """Why objects vanish, by key."""
-        rows = self.decisions.filter(pc.equal(self.decisions["action"], "vanish"))
+        rows = self._not_listed.filter(pc.equal(self._not_listed["action"], "vanish"))
         return dict(zip(rows["id"].to_pylist(), rows["reason"].to_pylist(), strict=True))
 
     @cached_property
     def unlisted(self) -> pa.Array:
         """The keys of objects in the tasks' ranges that stay although no listing shows them."""
-        stays = pc.and_(pc.equal(self.decisions["action"], "keep"), pc.is_in(self.decisions["reason"], UNLISTED))
-        return self.decisions.filter(stays)["id"].combine_chunks()
+        return self._not_listed.filter(pc.equal(self._not_listed["action"], "keep"))["id"].combine_chunks()
 
     @cached_property
     def unread(self) -> dict[str, str]:
@@ -179,3 +187,4 @@ def failures_of(ledger: Ledger) -> Iterator[pa.Table]:
 
 
 EMPTY_STATES = schemas.DOCUMENTS.empty_table()
+_NO_DECISIONS = DECISIONS.empty_table()

@@ -30,7 +30,7 @@ IN_A_RUN: list[tuple[Kind, str, str, int]] = [
     ("short", "range", "runs/[^/]+/documents/.*", 6),
     ("short", "read", "runs/[^/]+/plan/plan.json", 6),
     ("short", "read", "runs/[^/]+/plan/duplicates.parquet", 6),
-    ("short", "range", "runs/[^/]+/plan/documents.parquet", 6),
+    ("short", "range", "runs/[^/]+/plan/documents-00000.parquet", 6),
     ("short", "range", "a.jsonl", 0),  # records that a reader had cut off counted as removed
     ("short", "fetch", "01 grown.txt", 0),
 ]
