@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from pipelines.cli.values import version_number
 from pipelines.observe.console import Console, preview, printable_lines
 from pipelines.operations.show import LATEST, run_outcome, show_chunk, show_document, snapshot_of
-from pipelines.operations.tables import open_table
+from pipelines.operations.tables import load_snapshot, open_table
 
 HELP = "show a run, a document's chunks, or one chunk"
 _TEXT_COLUMNS = 48
@@ -15,10 +16,14 @@ _TEXT_COLUMNS = 48
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="CONFIG|TABLE", help="a configuration, or the address of a table")
-    parser.add_argument(
+    when = parser.add_mutually_exclusive_group()
+    when.add_argument(
         "--run",
         metavar="RUN|latest",
         help="a run's outcome, or with --document and --chunk the table as that run committed it (default: latest)",
+    )
+    when.add_argument(
+        "--version", type=version_number, metavar="N", help="the same of the run that committed version N"
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--document", metavar="ID", help="one document: its state and its chunks")
@@ -27,14 +32,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace, console: Console) -> int:
     store = open_table(arguments.table)
+    version = None if arguments.version is None else load_snapshot(store, arguments.version)
     if arguments.document is None and arguments.chunk is None:
-        outcome = run_outcome(store, arguments.run or LATEST)
+        outcome = run_outcome(store, (arguments.run or LATEST) if version is None else version.run_id)
         if console.as_json:
             console.json_line(outcome)
         else:
             console.pairs(dict(flattened(outcome)))
         return 0
-    table = snapshot_of(store, arguments.run)
+    table = snapshot_of(store, arguments.run) if version is None else version
     if arguments.chunk is not None:
         _print_chunk(show_chunk(store, table, arguments.chunk), console)
         return 0

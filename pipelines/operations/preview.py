@@ -74,8 +74,8 @@ def preview_file(
 ) -> Preview:
     """Read `file`, cut it with `strategy` and the `settings` (`option=value`, the value in YAML), and count.
 
-    Raises UsageError for options that make no sense and documents that cannot be chunked, StorageError for a file
-    that cannot be read.
+    Raises UsageError for options that make no sense, a file that is none, and documents that cannot be chunked;
+    StorageError for a file that cannot be read.
     """
     try:
         splitter = build(strategy, **options_from(settings))
@@ -84,6 +84,8 @@ def preview_file(
         raise UsageError(str(error)) from error
     try:
         data = Path(file).read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+        raise UsageError(f"{file}: {error.strerror}") from error
     except OSError as error:
         raise StorageError(error.strerror or str(error), address=file) from error
     try:

@@ -10,3 +10,16 @@ class Answered(Exception):
         line = reason.strip().partition("\n")[0]
         super().__init__(f"{status} {line[:300]}".strip())
         self.status = status
+
+
+def reason_of(error: Exception) -> str:
+    """What went wrong with a request, in one line; of an answer its status, code and message, of whatever library."""
+    if isinstance(error, Answered):
+        return str(error)
+    response = getattr(error, "response", None)
+    if isinstance(response, dict) and "Error" in response:  # botocore, which tells of its retries instead
+        status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", "")
+        code, message = (str(response["Error"].get(name) or "") for name in ("Code", "Message"))
+        said = f"{code}: {message}" if code not in ("", str(status), message) and message else message or code
+        return f"{status} {said}".strip()
+    return f"{type(error).__name__}: {error}"

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, BinaryIO, TypeVar
 
 from pipelines.errors import StorageError
+from pipelines.storage.answered import reason_of
 from pipelines.storage.base import Entry, Fetched, Opened, Page, Skipped, Store
 from pipelines.storage.client import Client, Listed
 from pipelines.storage.ranges import RangeFile
@@ -202,7 +203,7 @@ class BucketStore(Store):
                 raise StorageError(f"{what}: it does not exist", address=self.address) from None
             raise FileNotFoundError(f"{address}: no such object") from None
         except Exception as error:  # every SDK has its own tree of errors
-            reason = without_secrets(f"{type(error).__name__}: {error}", self._options)
+            reason = without_secrets(reason_of(error), self._options)
         # (outside of the handler: a chained error would be printed with whatever its text and its request hold)
         raise StorageError(f"{what}: {reason}", address=address)
 

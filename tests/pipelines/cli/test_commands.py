@@ -253,6 +253,20 @@ def test_show_an_older_run(project: Path, capsys: pytest.CaptureFixture[str]) ->
     assert chunk["text"] == "Changed."
 
 
+def test_show_an_older_version(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, (first,) = as_json(capsys, "run", "c.yaml")
+    (project / "docs/b.txt").write_text("Changed.\n")
+    call(capsys, "run", "c.yaml")
+    _, (chunk,) = as_json(capsys, "show", "table", "--chunk", "b.txt#0", "--version", "0")
+    assert chunk["text"] == "Only one chunk."
+    _, (chunk,) = as_json(capsys, "show", "table", "--chunk", "b.txt#0", "--version", "1")
+    assert chunk["text"] == "Changed."
+    _, (outcome,) = as_json(capsys, "show", "table", "--version", "0")
+    assert (outcome["run_id"], outcome["version"]) == (first["run_id"], 0)
+    code, _, err = call(capsys, "show", "table", "--version", "2")
+    assert (code, err) == (6, f"error: {project}/table: there is no version 2; the table has versions 0 to 1\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -316,6 +330,7 @@ USAGE = [
     (["changes", "table"], "the following arguments are required: --since"),
     (["changes", "table", "--since", "-1"], "'-1' is not a version; versions are whole numbers from 0"),
     (["show", "table", "--document", "a", "--chunk", "b"], "not allowed with argument"),
+    (["show", "table", "--run", "latest", "--version", "0"], "not allowed with argument"),
     (["validate"], "one of the arguments CONFIG --schema is required"),
     (["files", "t", "--output", "xml"], "invalid choice: 'xml'"),
 ]

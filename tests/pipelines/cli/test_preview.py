@@ -64,7 +64,8 @@ def test_what_cannot_be_is_refused(
 
 
 def test_a_missing_file_and_a_binary_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["preview", str(tmp_path / "none.md")]) == 5
+    assert main(["preview", str(tmp_path / "none.md")]) == 2
+    assert main(["preview", str(tmp_path)]) == 2
     (tmp_path / "x.pdf").write_bytes(b"%PDF-1.7\n\x00\x01")
     assert main(["preview", str(tmp_path / "x.pdf")]) == 2
     assert "x.pdf" in capsys.readouterr().err
@@ -132,5 +133,5 @@ def test_a_file_of_records_is_shown_as_one_text_and_says_so(tmp_path: Path) -> N
 
 def test_a_file_that_is_missing_is_named_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = str(tmp_path / "none.md")
-    assert main(["preview", missing]) == 5
+    assert main(["preview", missing]) == 2
     assert capsys.readouterr().err == f"error: {missing}: No such file or directory\n"
