@@ -14,6 +14,7 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions, SetupOptions
 from apache_beam.options.pipeline_options_validator import PipelineOptionsValidator
+from apache_beam.portability.api import beam_job_api_pb2
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.runners.runner import PipelineResult, create_runner
 from apache_beam.transforms.environments import SubprocessSDKEnvironment
@@ -113,9 +114,7 @@ def _check_with_job_server(runner: Any, name: str, unknown: Sequence[str]) -> No
     connect = runner.create_job_service_handle
 
     def connected(service: Any, options: PipelineOptions) -> Any:
-        from apache_beam.portability.api.beam_job_api_pb2 import DescribePipelineOptionsRequest
-
-        known = {each.name for each in service.DescribePipelineOptions(DescribePipelineOptionsRequest()).options}
+        known = {each.name for each in service.DescribePipelineOptions(beam_job_api_pb2.DescribePipelineOptionsRequest()).options}
         wrong = [f"--{option}" for option in unknown if option not in known]
         if known and wrong:  # those that upload a jar themselves have no list, and pass on whatever they get
             raise UsageError(
