@@ -23,7 +23,7 @@ class ChunkDocuments(ChunkingTransform):
     Options are those of `chunkers.build` and are checked when the step is built (OptionError). `limits` are what one
     document may cost. Nothing is grouped, windows and times stay, so it runs on unbounded input too.
 
-    A document that cannot be chunked stops the pipeline, with an error that names it. With
+    A document that cannot be chunked stops the pipeline (DocumentFailed). With
     `.with_exception_handling()` it becomes a failure row instead, in a second output.
     """
 

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import chunkers
-from chunkers import Chunk
+from chunkers import Chunk, Split
 from pipelines.config.model import Budget
 from pipelines.documents.decode import decode
 from pipelines.documents.failures import DocumentFailure, failure_of
@@ -74,12 +74,11 @@ class OneDocument:
         """
         text = self.text(document)
         self.stage = "chunk"
-        chunks = chunkers.chunks_of(text, self._splitter.split(text, path=path))
-        for each in chunks:
-            "".join((each.text, each.context, *each.headings)).encode()
-            if each.title or each.metadata:
-                _encode_all((each.title, each.metadata))
-        return chunks
+        split = self._splitter.split(text, path=path)
+        if isinstance(document, str) and not text.isascii():
+            text.encode()
+        _check_storable(split)
+        return chunkers.chunks_of(text, split)
 
     def rows(self, path: str, document: str | bytes) -> list[dict[str, Any]]:
         """The rows of a document whose id and address are `path`. Raises as `chunks`, UnicodeEncodeError too."""
@@ -113,8 +112,23 @@ def failed(id_: object, uri: object, stage: str, error: Exception, document: obj
     return Failed(_storable(id_), _storable(uri), *about, given)
 
 
+def _check_storable(split: Split) -> None:
+    """UnicodeEncodeError if what was not in the document as it stands is not UTF-8: escapes may stand for anything."""
+    _encode_all((split.title, split.metadata))
+    last: tuple[str, ...] = ()
+    for _, _, _, headings, context, rendered, _, metadata, _ in split.spans:
+        if rendered is not None:
+            rendered.encode()
+        if context:
+            context.encode()
+        if headings is not last:
+            last = headings
+            "".join(headings).encode()
+        for value in metadata.values():
+            _encode_all(value)
+
+
 def _encode_all(value: object) -> None:
-    """UnicodeEncodeError if a string in `value`, however deep, is not UTF-8."""
     if isinstance(value, str):
         value.encode()
     elif isinstance(value, Mapping):
