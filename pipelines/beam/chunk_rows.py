@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import apache_beam as beam
+from apache_beam.utils.timestamp import Timestamp
 
 from pipelines.beam.chunk_documents import DocumentChunker, Keyed
 from pipelines.beam.failing import Chunker, ChunkingTransform
@@ -81,7 +82,11 @@ class RecordRows(Chunker):
         self._records = OneRecord(*self._how)
 
     def results(self, element: Any) -> Iterable[Any]:
-        return map(chunk_row, self._records.rows(_values(element)))
+        values = {
+            name: value.to_utc_datetime(has_tz=True) if isinstance(value, Timestamp) else value
+            for name, value in _values(element).items()
+        }
+        return map(chunk_row, self._records.rows(values))
 
     def failed(self, element: Any, error: Exception) -> Failed:
         id_, uri, text = self._records.named(_values(element))
