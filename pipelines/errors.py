@@ -5,6 +5,7 @@ RechunkError              70  a bug, if nothing narrower fits
 ├── ConfigError            2  configuration: file, line and key
 ├── WorkersDied            5  worker processes die again and again
 ├── EngineFailed           5  the engine ended without doing the run
+├── StillAtWork          124  the time to wait for a run is over
 ├── StorageError           5  an address cannot be read or written
 │   └── SourcesUnreachable 5  no source could be listed
 └── TableStateError        6  the table is missing, foreign, of another format, or moved under us
@@ -94,6 +95,12 @@ class EngineFailed(RechunkError):
     """The engine could not be given the run, or ended without having done it; nothing was published."""
 
     exit_code = 5
+
+
+class StillAtWork(RechunkError):
+    """The time to wait for a run is over, and the run is not, as far as is known. 124 is what `timeout` exits with."""
+
+    exit_code = 124
 
 
 class TableStateError(RechunkError):

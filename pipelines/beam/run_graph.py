@@ -27,6 +27,7 @@ from pipelines.work.decide import Decision, decide
 from pipelines.work.finish import commit_run, publish_one, report_plan
 from pipelines.work.job import Job
 from pipelines.work.results import TaskResult
+from pipelines.work.signs import SignsOfLife
 from pipelines.work.stored_plan import load_plan
 
 
@@ -86,6 +87,7 @@ class ChunkShard(beam.DoFn):
 
     def __init__(self, job: Job) -> None:
         self._job = job
+        self._signs = SignsOfLife(job)
         self._plan: Any = None
         self._router: Any = None
 
@@ -100,6 +102,7 @@ class ChunkShard(beam.DoFn):
         gc.unfreeze()
 
     def process(self, element: int) -> Iterator[tuple[int, TaskResult]]:
+        self._signs.give()
         with own_errors():
             result = chunk_shard(self._job, self._plan, self._router, element)
         yield element, result
@@ -115,8 +118,10 @@ class Decide(beam.DoFn):
 
     def __init__(self, job: Job) -> None:
         self._job = job
+        self._signs = SignsOfLife(job)
 
     def process(self, element: str, results: list[TaskResult]) -> Iterator[Decision]:
+        self._signs.give()
         with own_errors():
             decision = decide(self._job, load_plan(self._job.table(), self._job.run_id), results)
         yield decision
@@ -134,8 +139,10 @@ class Publish(beam.DoFn):
 
     def __init__(self, job: Job) -> None:
         self._job = job
+        self._signs = SignsOfLife(job)
 
     def process(self, element: tuple[int, int, Shard]) -> Iterator[tuple[int, Shard]]:
+        self._signs.give()
         with own_errors():
             published = publish_one(self._job, *element)
         yield published

@@ -18,12 +18,13 @@ from pipelines.cli import (
     strategies,
     validate,
     verify,
+    wait,
     watch,
 )
 from pipelines.cli.running import PIPELINE_OPTIONS
 from pipelines.version import VERSION
 
-COMMANDS = (validate, strategies, preview, plan, run, watch, show, files, changes, verify, resume, gc, rollback)
+COMMANDS = (validate, strategies, preview, plan, run, wait, watch, show, files, changes, verify, resume, gc, rollback)
 
 ENGINE_COMMANDS = (run, watch, resume)
 """Those that may be followed by `--` and pipeline options."""
@@ -38,6 +39,7 @@ exit codes:
   5    nothing published: storage out of reach, or a hard gate failed
   6    the table is missing, damaged, foreign, or another run was first
   70   a bug in rechunk
+  124  wait --timeout: the run is still at work
   130  interrupted
 """
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from pipelines.cli.running import Reporter, add_run_arguments, left_behind, options_of
 from pipelines.config.load import load_config
 from pipelines.observe.console import Console
 from pipelines.operations.run import run
+from pipelines.operations.submit import Submitted, submit
 from pipelines.records import Outcome
 
 HELP = "chunk what is new or changed and publish it"
@@ -22,18 +24,38 @@ CHUNKS = ("added", "changed", "moved", "deleted")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
+    parser.add_argument(
+        "--no-wait",
+        action="store_true",
+        help="end once another engine has the run; `rechunk wait` tells how it ends",
+    )
 
 
 def command(arguments: argparse.Namespace, console: Console) -> int:
     config = load_config(arguments.config)
     for warning in config.warnings:
         console.warning(warning)
-    outcome = run(config, options_of(arguments), Reporter(console))
+    outcome: Outcome | Submitted
+    if arguments.no_wait:
+        outcome = submit(config, options_of(arguments), Reporter(console))
+    else:
+        outcome = run(config, options_of(arguments), Reporter(console))
+    if isinstance(outcome, Submitted):
+        return _print_submitted(outcome, console)
     if console.as_json:
         console.json_line(as_json(outcome))
     else:
         print_outcome(outcome, console, listed=arguments.objects is None)
     return outcome.exit_code
+
+
+def _print_submitted(submitted: Submitted, console: Console) -> int:
+    if console.as_json:
+        console.json_line(asdict(submitted))
+        return 0
+    console.pairs({"run": submitted.run_id, "runner": submitted.runner, "job": submitted.job_id})
+    console.message(f"{submitted.table}: submitted; `rechunk wait` with its configuration and id tells how it ends")
+    return 0
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:

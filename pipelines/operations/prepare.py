@@ -55,8 +55,13 @@ class Prepared:
     twins: Mapping[str, Any] | None = None
 
 
-def prepare(config: Config, options: RunOptions, store: Store, run_id: str, emit: Sink) -> Prepared:
-    """List, plan and store the plan. Raises SourcesUnreachable, and TableStateError for a table that is not ours."""
+def prepare(
+    config: Config, options: RunOptions, store: Store, run_id: str, emit: Sink, *, always: bool = False
+) -> Prepared:
+    """List, plan and store the plan; `always`: there is something to do even where nothing changed.
+
+    Raises SourcesUnreachable, and TableStateError for a table that is not ours.
+    """
     base = snapshot.load(store)
     rewrite = _columns_changed(config, base)
     deleted: Mapping[str, Collection[str]] | None = None
@@ -100,7 +105,7 @@ def prepare(config: Config, options: RunOptions, store: Store, run_id: str, emit
     )
     totals = {action: sum(reasons.values()) for action, reasons in planned.counts.items()}
     emit(Planned(read=totals["read"], keep=totals["keep"], vanish=totals["vanish"], tasks=len(planned.tasks)))
-    nothing_to_do = planned.nothing_to_do and same_refused(planned.duplicates, last, listing, deleted)
+    nothing_to_do = not always and planned.nothing_to_do and same_refused(planned.duplicates, last, listing, deleted)
     if not nothing_to_do:
         if store.must_prove:
             prove_exclusive(store, layout.run_file(run_id, ""))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from pipelines.beam.engine import engine_for
 from pipelines.config.model import Config
 from pipelines.errors import TableStateError, UsageError
 from pipelines.observe.events import OtherRun, RunStarted, Sink
-from pipelines.operations.run import carry_out
+from pipelines.operations.run import Begun, carry_out
 from pipelines.operations.stored_run import StoredRun, digests, load_run
 from pipelines.records import Outcome
 from pipelines.storage.probe import prove_exclusive
@@ -58,13 +57,10 @@ def resume(
         emit(OtherRun(claim=str(other)))
     return carry_out(
         config,
-        store,
-        run_id,
-        stored.prepared(store),
+        Begun(store=store, run_id=run_id, prepared=stored.prepared(store), planning=0.0),
         emit,
         engine=engine,
         approve_deletions=stored.approve_deletions if approve_deletions is None else approve_deletions,
-        began=time.monotonic(),
     )
 
 

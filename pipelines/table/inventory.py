@@ -12,13 +12,13 @@ from pipelines.table import layout
 WORK = ("plan/", "starts/", "attempts/", "tasks/", "probe-")
 """What a run needs only while it works: names below its folder start with one of these."""
 
-NOTES = ("outcome.json", "stats.json", "report.html")
+NOTES = ("submitted.json", "outcome.json", "stats.json", "report.html")
 """What a run says about itself."""
 
 EXPIRED = "_expired"
 
 _OWN = re.compile(
-    r"(commit\.json|outcome\.json|stats\.json|report\.html|_expired"
+    r"(commit\.json|submitted\.json|outcome\.json|stats\.json|report\.html|_expired"
     r"|probe-[0-9a-f]+"
     r"|(documents|changes|failures|renames)/part-\d+-of-\d+\.parquet"
     r"|(plan|starts|attempts|tasks)/.+)"

@@ -3,7 +3,7 @@
     chunks/_delta_log/00000000000000000042.json            the commit log; `chunks` is a Delta table
     chunks/<run id>/part-00003-of-00016.parquet            the whole corpus as of the run's commit
     runs/<run id>/documents|changes|failures|renames/part-…
-    runs/<run id>/commit.json stats.json report.html outcome.json
+    runs/<run id>/commit.json stats.json report.html outcome.json submitted.json
     runs/<run id>/plan/ starts/<task>/<attempt> attempts/<task>/<attempt>/ tasks/<task>.json
     claims/<run id>.json                                   there while the run works
 
@@ -81,6 +81,11 @@ def run_file(run_id: str, name: str) -> str:
 def commit_file(run_id: str) -> str:
     """The record of what the run committed."""
     return run_file(run_id, "commit.json")
+
+
+def submitted_file(run_id: str) -> str:
+    """Says to what engine the run was given that works on it while nobody waits."""
+    return run_file(run_id, "submitted.json")
 
 
 def expired_file(run_id: str) -> str:

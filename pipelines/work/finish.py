@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pipelines.table import layout, log
+from pipelines.table.claims import drop_claim
 from pipelines.table.commit import Committed, commit
 from pipelines.table.publish import publish_shard
 from pipelines.table.records import Shard, Snapshot, SourceCount
@@ -27,7 +28,8 @@ def commit_run(job: Job, decision: Decision, shards: Sequence[Shard]) -> None:
     """Commit if there is anything to commit, and write the outcome; repeating it changes nothing."""
     store = job.table()
     ending: str = decision.action
-    version, winner = load_plan(store, job.run_id).base, None
+    plan = load_plan(store, job.run_id)
+    version, winner = plan.base, None
     if decision.action == "publish":
         head = log.head_at(store, version) if version is not None else None
         result = commit(store, _snapshot(job, decision, shards, version), head)
@@ -38,8 +40,11 @@ def commit_run(job: Job, decision: Decision, shards: Sequence[Shard]) -> None:
         version = result.version
     elif decision.action == "race" and (first := log.head(store)) is not None:
         version, winner = first.version, first.run_id
-    outcome = {"run_id": job.run_id, "ending": ending, "version": version, "winner": winner, **summary(decision)}
+    ended = {"run_id": job.run_id, "ending": ending, "version": version, "winner": winner, "partial": plan.partial}
+    outcome = ended | summary(decision)
     store.write(outcome_path(job.run_id), json.dumps(outcome, ensure_ascii=False, indent=1).encode())
+    if job.unattended:
+        drop_claim(store, job.run_id)
 
 
 def report_plan(job: Job, decision: Decision) -> None:

@@ -16,8 +16,8 @@ class Job:
     """One run of one configuration. Small and picklable: it crosses to every worker.
 
     `scratch` is the folder that a dry run writes to instead of the table. A task that began `isolate_after` times
-    without an end chunks each document in a process of its own. Relative
-    local addresses are relative to `folder`, wherever a worker is.
+    without an end chunks each document in a process of its own. Relative local addresses are relative to `folder`,
+    wherever a worker is. `unattended`: nobody waits for the run, so it looks after its claim itself.
     """
 
     config: Config
@@ -26,6 +26,7 @@ class Job:
     scratch: str | None = None
     isolate_after: int = 2
     folder: str = field(default_factory=os.getcwd)
+    unattended: bool = False
 
     def table(self) -> Store:
         """The store of the table's folder."""
