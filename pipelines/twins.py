@@ -37,10 +37,8 @@ class Twins:
 
 def find_twins(ids: pa.Array | pa.ChunkedArray) -> Twins | None:
     """The twins among distinct `ids`, None where there is none. 0.03 s of CPU for 100,000 ids."""
-    ids = ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
-    folded = pc.utf8_lower(ids)
-    if not pc.all(pc.string_is_ascii(ids)).as_py():
-        folded = pc.utf8_normalize(folded, "NFD")
+    ids = _suspects(ids if isinstance(ids, pa.ChunkedArray) else pa.chunked_array([ids]))
+    folded = _folded(ids)
     if len(pc.unique(folded)) == len(ids):
         return None
     codes = folded.dictionary_encode().indices.to_numpy()
@@ -50,3 +48,18 @@ def find_twins(ids: pa.Array | pa.ChunkedArray) -> Twins | None:
     alike = twins.filter(pa.array(codes[is_twin] == codes[is_twin][pc.index(twins, first).as_py()]))
     second = pc.min(alike.filter(pc.not_equal(alike, first))).as_py()
     return Twins(documents=len(twins), example=(first, second))
+
+
+def _suspects(ids: pa.ChunkedArray) -> pa.Array:
+    """The ids that can be twins: of two that are, one at least is not written as both are compared."""
+    other = [each.filter(pc.not_equal(folded, each)) for each in ids.chunks for folded in (_folded(each),)]
+    wanted = pc.unique(_folded(pa.concat_arrays([pa.array([], pa.string()), *other])))
+    if not len(wanted):
+        return wanted
+    return pa.concat_arrays([each.filter(pc.is_in(_folded(each), value_set=wanted)) for each in ids.chunks])
+
+
+def _folded(ids: pa.Array) -> pa.Array:
+    """Twins are written the same here."""
+    folded = pc.utf8_lower(ids)
+    return folded if pc.all(pc.string_is_ascii(ids)).as_py() else pc.utf8_normalize(folded, "NFD")

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.planning import CONTESTED, HELD, STATE_COLUMNS
+from pipelines.planning import CONTESTED, HELD, STATE_COLUMNS, StateSlice
 from pipelines.storage.store import Store
 from pipelines.table import schemas
 from pipelines.table.keys import FILE, RECORD
@@ -18,18 +18,23 @@ from pipelines.table.records import Snapshot
 from pipelines.table.shards import read
 from pipelines.work.deciding.ledger import count, documents_only
 
+ROWS = 1 << 17
+"""Rows of one slice of states, about."""
+
+_REPEATED = ("source", "fingerprint", "status", "error", "kind")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastCommit:
-    """`states` of files and containers (planning.STATE_COLUMNS), their records as `held` (planning.HELD).
+    """`states` of files and containers in order, their records as `held` (planning.HELD).
 
     `refused` are files, as pairs of id and address, that were left out because another file has their id; records that
     were for the same reason, and files because of a record, are `contested` (planning.CONTESTED). `without_state` are
-    the addresses of such files. `states` is None if there is no commit. `documents` counts all documents of each shard
+    the addresses of such files. `documents` counts all documents of each shard
     by source.
     """
 
-    states: pa.Table | None
+    states: tuple[StateSlice, ...]
     held: pa.Table
     contested: pa.Table
     refused: frozenset[tuple[str, str]]
@@ -46,7 +51,7 @@ def read_last_commit(store: Store, base: Snapshot | None, heals: Collection[str]
     """What `base` holds. `heals` are the failure classes that are worth another try."""
     if base is None:
         return LastCommit(
-            states=None,
+            states=(),
             held=HELD.empty_table(),
             contested=CONTESTED.empty_table(),
             refused=frozenset(),
@@ -55,11 +60,12 @@ def read_last_commit(store: Store, base: Snapshot | None, heals: Collection[str]
     losers = _losers(store, base)
     wanted = pa.array(sorted(set(losers["id"].to_pylist())), pa.string())
     columns = [*STATE_COLUMNS, "key"]
-    states = [schemas.DOCUMENTS.empty_table().select(STATE_COLUMNS)]
+    states: list[StateSlice] = []
+    waiting: list[pa.Table] = []
     held = [HELD.empty_table()]
     owners: list[tuple[str, str, str]] = []
     documents: list[Mapping[str, int]] = []
-    for index in range(len(base.shards)):
+    for index, shard in enumerate(base.shards):
         rows = read_documents(store, base, [index], columns)
         if len(wanted):
             found = rows.filter(pc.is_in(rows["id"], value_set=wanted)).select(["id", "key", "kind"])
@@ -69,7 +75,10 @@ def read_last_commit(store: Store, base: Snapshot | None, heals: Collection[str]
         if pc.any(is_record).as_py():
             held.append(_held(rows.filter(is_record), index, heals))
             rows = rows.filter(pc.invert(is_record))
-        states.append(rows.select(STATE_COLUMNS))
+        waiting.append(rows.select(STATE_COLUMNS))
+        if shard.high is None or sum(each.num_rows for each in waiting) >= ROWS:
+            states.append(StateSlice(high=shard.high, rows=_slim(pa.concat_tables(waiting))))
+            waiting = []
     owner = {id_: (key, kind) for id_, key, kind in owners}
     refused, contested, without_state = set(), set(), set()
     for id_, uri, position in zip(*(losers[name].to_pylist() for name in ("id", "uri", "position")), strict=True):
@@ -82,13 +91,22 @@ def read_last_commit(store: Store, base: Snapshot | None, heals: Collection[str]
             without_state.add(uri)
     uris, keys = zip(*sorted(contested), strict=True) if contested else ((), ())
     return LastCommit(
-        states=pa.concat_tables(states),
+        states=tuple(states),
         held=pa.concat_tables(held),
         contested=pa.table([pa.array(uris, pa.string()), pa.array(keys, pa.string())], schema=CONTESTED),
         refused=frozenset(refused),
         without_state=frozenset(without_state),
         documents=tuple(documents),
     )
+
+
+def _slim(states: pa.Table) -> pa.Table:
+    """`states` in one chunk, columns of few values as dictionaries: there are millions of states."""
+    states = states.combine_chunks()
+    for name in _REPEATED:
+        at = states.schema.get_field_index(name)
+        states = states.set_column(at, name, states[name].dictionary_encode())
+    return states
 
 
 def _losers(store: Store, base: Snapshot) -> pa.Table:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TextIO
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.config.addresses import below
@@ -20,6 +19,7 @@ from pipelines.config.model import Config
 from pipelines.errors import UsageError
 from pipelines.observe.events import ObjectSkipped, Sink
 from pipelines.operations.listing import Listing, listed_pages
+from pipelines.planning import StateSlice
 from pipelines.storage.single import is_address, read_object
 from pipelines.storage.store import Entry, Options, Page, Store, open_source
 
@@ -98,12 +98,12 @@ def list_objects(config: Config, file: str, emit: Sink) -> tuple[Listing, Mappin
     return listing, deleted
 
 
-def without_unknown(listing: Listing, states: pa.Table | None, emit: Sink) -> Listing:
+def without_unknown(listing: Listing, states: Sequence[StateSlice], emit: Sink) -> Listing:
     """`listing` without missing objects that the table has nothing of: they are no documents, and take no id."""
     table = listing.table
     here = pc.or_(pc.is_valid(table["modified"]), pc.or_(pc.is_valid(table["validator"]), pc.greater(table["size"], 0)))
-    if states is not None:
-        here = pc.or_(here, pc.is_in(table["uri"], value_set=states["uri"].combine_chunks()))
+    for each in states:
+        here = pc.or_(here, pc.is_in(table["uri"], value_set=each.rows["uri"].combine_chunks()))
     for uri in table.filter(pc.invert(here))["uri"].to_pylist():
         emit(ObjectSkipped(source="objects", path=uri, reason="it does not exist, and the table has nothing of it"))
     kept = table.filter(here)

@@ -18,9 +18,9 @@ from pipelines.observe.stats import COUNTED
 from pipelines.operations.last_commit import LastCommit, read_last_commit
 from pipelines.operations.listing import Listing, list_sources
 from pipelines.operations.objects import list_objects, without_unknown
-from pipelines.operations.refused import same_refused, with_standing
+from pipelines.operations.refused import Shown, same_refused, with_standing
 from pipelines.operations.survey import survey
-from pipelines.planning import Decided, Part, PlanSource, decide_objects, lay_out_plan
+from pipelines.planning import LISTING, Decided, Part, PlanSource, decide_objects, identify, lay_out_plan
 from pipelines.records import RunOptions
 from pipelines.routing import Router
 from pipelines.storage.probe import prove_exclusive
@@ -74,14 +74,19 @@ def prepare(
             raise SourcesUnreachable("no source could be listed; nothing was read", address=addresses)
     partial = deleted is None and not all(listing.completed)
     heals = _classes_to_retry(config, base)
-    last = read_last_commit(store, base, heals)
-    if deleted is not None:
-        listing = without_unknown(listing, last.states, emit)
     router = Router(config)
+    plan_sources = _plan_sources(config, router, listing)
+    if deleted is not None:
+        last = read_last_commit(store, base, heals)
+        listing = without_unknown(listing, last.states, emit)
+    identified = identify(listing.table, plan_sources)
+    listing = replace(listing, table=LISTING.empty_table())  # gone, before as many states are read
+    if deleted is None:
+        last = read_last_commit(store, base, heals)
     shards = () if base is None else base.shards
     decided = decide_objects(
-        listing=listing.table,
-        sources=_plan_sources(config, router, listing),
+        identified=identified,
+        sources=plan_sources,
         route=router.rules_of,
         states=last.states,
         shards=shards,
@@ -94,7 +99,8 @@ def prepare(
     )
     sources = _by_source(config, listing, decided, last)
     known_failures = sum(each["failed"] for each in sources.values()) - decided.duplicates.num_rows
-    decided = replace(decided, duplicates=with_standing(decided.duplicates, last, listing, deleted))
+    shown = Shown(identified=identified, whole=all(listing.completed), deleted=deleted)
+    decided = replace(decided, duplicates=with_standing(decided.duplicates, last, shown))
     planned = lay_out_plan(
         decided,
         shards=shards,
@@ -105,7 +111,7 @@ def prepare(
     )
     totals = {action: sum(reasons.values()) for action, reasons in planned.counts.items()}
     emit(Planned(read=totals["read"], keep=totals["keep"], vanish=totals["vanish"], tasks=len(planned.tasks)))
-    nothing_to_do = not always and planned.nothing_to_do and same_refused(planned.duplicates, last, listing, deleted)
+    nothing_to_do = not always and planned.nothing_to_do and same_refused(planned.duplicates, last, shown)
     if not nothing_to_do:
         if store.must_prove:
             prove_exclusive(store, layout.run_file(run_id, ""))

@@ -1,5 +1,6 @@
 """What a run will read, keep and let go, decided from a listing and the last commit's states. Pure and columnar."""
 
+from pipelines.planning.identified import Identified, identify
 from pipelines.planning.planner import decide_objects, lay_out_plan, plan
 from pipelines.planning.records import (
     CONTESTED,
@@ -15,6 +16,7 @@ from pipelines.planning.records import (
     Region,
     Route,
     ShardRange,
+    StateSlice,
     Task,
 )
 
@@ -26,14 +28,17 @@ __all__ = [
     "PLAN_DOCUMENTS",
     "STATE_COLUMNS",
     "Decided",
+    "Identified",
     "Part",
     "Plan",
     "PlanSource",
     "Region",
     "Route",
     "ShardRange",
+    "StateSlice",
     "Task",
     "decide_objects",
+    "identify",
     "lay_out_plan",
     "plan",
 ]

@@ -26,4 +26,4 @@ def with_contested(documents: pa.Table, contested: pa.Table) -> pa.Table:
             index = documents.schema.get_field_index(name)
             column = pc.if_else(again, value, documents[name])
             documents = documents.set_column(index, documents.schema.field(name), column)
-        documents = documents.combine_chunks()
+        documents = documents.unify_dictionaries().combine_chunks()

@@ -50,7 +50,7 @@ class _Piece:
 
 
 def lay_out(
-    keys: pa.Array,
+    keys: pa.Array | pa.ChunkedArray,
     *,
     sizes: npt.NDArray[np.int64],
     reads: npt.NDArray[np.bool_],
@@ -124,7 +124,7 @@ def _overlap(piece: _Piece, shard: ShardRange) -> bool:
     return (piece.high is None or shard.low < piece.high) and (shard.high is None or piece.low < shard.high)
 
 
-def _ranges(keys: pa.Array, shards: Sequence[ShardRange]) -> list[_Piece]:
+def _ranges(keys: pa.Array | pa.ChunkedArray, shards: Sequence[ShardRange]) -> list[_Piece]:
     """The old shards' ranges and the pieces in them. ValueError unless they own every key once."""
     if not shards:
         return []
@@ -176,7 +176,9 @@ def _joined(left: _Piece, right: _Piece) -> _Piece:
     )
 
 
-def _fill(piece: _Piece, keys: pa.Array, total: npt.NDArray[np.int64], task_bytes: int) -> list[_Piece]:
+def _fill(
+    piece: _Piece, keys: pa.Array | pa.ChunkedArray, total: npt.NDArray[np.int64], task_bytes: int
+) -> list[_Piece]:
     """Cut `piece` where the next piece would exceed `task_bytes`; a larger one has a shard of its own."""
     cuts = [piece.start]
     while cuts[-1] < piece.stop:

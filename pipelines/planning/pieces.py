@@ -33,7 +33,7 @@ class Pieces:
     """PLAN_DOCUMENTS rows in the order of their sort `keys`, and what laying them out needs of each."""
 
     documents: pa.Table
-    keys: pa.Array
+    keys: pa.Array | pa.ChunkedArray
     sizes: npt.NDArray[np.int64]
     reads: npt.NDArray[np.bool_]
     touched: npt.NDArray[np.bool_]
@@ -47,7 +47,7 @@ def pieces_of(
     is_container = _flags(pc.not_equal(documents["kind"], FILE))
     containers = np.flatnonzero(is_container)
     if not len(containers):
-        return _pieces(documents, documents["id"].combine_chunks(), _sizes(documents), ())
+        return _pieces(documents, documents["id"], _sizes(documents), ())
     rows = documents.select(["id", "action", "size"]).take(pa.array(containers)).to_pylist()
     cutting = _Cutting(parts, held, shards)
     for index, row in zip(containers.tolist(), rows, strict=True):
@@ -118,7 +118,7 @@ class _Cutting:
             describe(row, 0, part, count)
         for offset, (_, _, _, number, part, count) in enumerate(self._more):
             describe(documents.num_rows + offset, number, part, count)
-        table = documents.take(pa.array(rows)).combine_chunks()
+        table = documents.unify_dictionaries().take(pa.array(rows)).combine_chunks()
         mask = np.zeros(len(rows), bool)
         mask[where] = True
         order = np.argsort(np.array(where), kind="stable")
@@ -132,8 +132,10 @@ class _Cutting:
         return _pieces(table, keys, sizes, tuple(self._spans))
 
 
-def _pieces(documents: pa.Table, keys: pa.Array, sizes: npt.NDArray[np.int64], spans: tuple[Span, ...]) -> Pieces:
-    actions = documents["action"].combine_chunks()
+def _pieces(
+    documents: pa.Table, keys: pa.Array | pa.ChunkedArray, sizes: npt.NDArray[np.int64], spans: tuple[Span, ...]
+) -> Pieces:
+    actions = documents["action"]
     return Pieces(
         documents=documents,
         keys=keys,
@@ -153,5 +155,5 @@ def _sizes(documents: pa.Table) -> npt.NDArray[np.int64]:
 
 
 def _flags(values: Any) -> npt.NDArray[np.bool_]:
-    flags: npt.NDArray[np.bool_] = values.to_numpy(zero_copy_only=False)
+    flags: npt.NDArray[np.bool_] = values.to_numpy()
     return flags

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.documents.failures import TRANSIENT
 from pipelines.planning.contested import with_contested
+from pipelines.planning.identified import ROWS, Identified, identify, slices, without_reserved
 from pipelines.planning.layout import lay_out
-from pipelines.planning.listed import decide_listed, identify
+from pipelines.planning.listed import IN_MEMORY, decide_listed
 from pipelines.planning.pieces import pieces_of
 from pipelines.planning.records import (
     CONTESTED,
     HELD,
-    LISTING,
     STATES,
     Decided,
     Part,
@@ -23,8 +24,9 @@ from pipelines.planning.records import (
     PlanSource,
     Route,
     ShardRange,
+    StateSlice,
 )
-from pipelines.planning.unlisted import decide_unlisted
+from pipelines.planning.unlisted import addresses_of, decide_unlisted, not_in
 
 
 def plan(
@@ -40,17 +42,23 @@ def plan(
 ) -> Plan:
     """`decide_objects`, then `lay_out_plan` with no container in parts."""
     decided = decide_objects(
-        listing=listing, sources=sources, route=route, states=states, shards=shards, full=full, prune=prune
+        identified=identify(listing, sources),
+        sources=sources,
+        route=route,
+        states=() if states is None else (StateSlice(high=None, rows=states),),
+        shards=shards,
+        full=full,
+        prune=prune,
     )
     return lay_out_plan(decided, shards=shards, task_bytes=task_bytes)
 
 
 def decide_objects(
     *,
-    listing: pa.Table,
+    identified: Identified,
     sources: Sequence[PlanSource],
     route: Route,
-    states: pa.Table | None,
+    states: Sequence[StateSlice],
     shards: Sequence[ShardRange],
     held: pa.Table | None = None,
     contested: pa.Table | None = None,
@@ -61,27 +69,43 @@ def decide_objects(
 ) -> Decided:
     """Decide what to read, keep and let go.
 
-    `listing` follows LISTING; `states` holds at least STATE_COLUMNS of the last commit's files and containers, `held`
-    (HELD) counts their records and `shards` are its ranges; None and () on a first run. `contested` (CONTESTED) are
-    records without their id. `heals` are the failure classes to try again. `deleted`, the paths by source path, is what
-    is known to be gone; given, nothing else is gone. `full` reads every listed object again; `prune` lets go of what no
-    source's globs take any more. ValueError for states that no shard owns.
+    `states` are those of the last commit's files and containers in order, `held` (HELD) counts their records and
+    `shards` are its ranges; all empty on a first run. `contested` (CONTESTED) are records without their id. `heals` are
+    the failure classes to try again. `deleted`, the paths by source path, is what is known to be gone; given, nothing
+    else is gone. `full` reads every listed object again; `prune` lets go of what no source's globs take any more.
+    ValueError for states that no shard owns.
     """
-    old = STATES.empty_table() if states is None else _columns(states, STATES)
-    if old.num_rows and not shards:
+    if not shards and any(each.rows.num_rows for each in states):
         raise ValueError("there are document states but no shards that own them")
     held = HELD.empty_table() if held is None else held
-    # One chunk a column: taking rows from many chunks is several times slower.
-    identified = identify(_columns(listing, LISTING).combine_chunks(), sources, old)
     retry = held.filter(held["retry"])["key"].combine_chunks() if held.num_rows else held["key"].combine_chunks()
-    listed = decide_listed(identified.winners, sources, route, old, heals=heals, retry=retry, full=full)
-    unlisted = decide_unlisted(listed, identified.losers, sources, old, deleted=deleted, prune=prune)
-    documents = listed.combine_chunks()
-    if unlisted.num_rows:
-        documents = pa.concat_tables([listed, unlisted]).combine_chunks()
-        documents = documents.take(pc.sort_indices(documents["id"])).combine_chunks()
+    listed: list[pa.Table] = []
+    gone: list[pa.Table] = []
+    losers = [identified.losers]
+    for winners, old in _side_by_side(identified.winners, states):
+        winners, lost = without_reserved(winners, sources, old)
+        losers.append(lost)
+        parts = [winners.slice(start, ROWS) for start in range(0, max(winners.num_rows, 1), ROWS)]
+        options: dict[str, Any] = {"heals": heals, "retry": retry, "full": full}
+        listed.append(pa.concat_tables([decide_listed(part, sources, route, old, **options) for part in parts]))
+        gone.append(not_in(old, winners))
+    duplicates = pa.concat_tables(losers).sort_by([("id", "ascending"), ("source", "ascending")])
+    addresses = addresses_of(gone, listed, duplicates)
+    for index, rows in enumerate(gone):
+        if rows.num_rows:
+            unlisted = decide_unlisted(rows, sources, addresses, deleted=deleted, prune=prune)
+            both = pa.concat_tables([listed[index], unlisted]).unify_dictionaries().combine_chunks()
+            listed[index] = both.take(pc.sort_indices(both["id"]))
+    documents = pa.concat_tables([IN_MEMORY.empty_table(), *listed])
     documents = with_contested(documents, CONTESTED.empty_table() if contested is None else contested)
-    return Decided(documents=documents, duplicates=identified.losers)
+    return Decided(documents=documents, duplicates=duplicates)
+
+
+def _side_by_side(winners: pa.Table, states: Sequence[StateSlice]) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """The listed objects and the states of the same ids, range by range."""
+    parts = slices(winners, [*(each.high for each in states), None])
+    for number, part in enumerate(parts):
+        yield part, _plain(states[number].rows) if number < len(states) else STATES.empty_table()
 
 
 def lay_out_plan(
@@ -121,6 +145,6 @@ def lay_out_plan(
     )
 
 
-def _columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    selected = table.select(schema.names)
-    return selected if selected.schema.equals(schema) else selected.cast(schema)
+def _plain(states: pa.Table) -> pa.Table:
+    """The columns of STATES in one chunk each: taking rows from many is several times slower."""
+    return states.select(STATES.names).cast(STATES).combine_chunks()

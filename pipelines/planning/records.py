@@ -43,6 +43,18 @@ STATE_COLUMNS: tuple[str, ...] = tuple(STATES.names)
 """The columns of the documents table that planning reads; the rest (chunk hashes above all) may stay unread.
 Planning takes files and containers; their records are in HELD."""
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateSlice:
+    """The states of all ids below `high` (None: of all) that are in no slice before.
+
+    `rows` has STATE_COLUMNS, of which those with few values may be dictionary-encoded.
+    """
+
+    high: str | None
+    rows: pa.Table
+
+
 HELD = pa.schema(
     [
         ("key", pa.string()),
@@ -120,7 +132,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """What to do with every object, before any shard is laid out: PLAN_DOCUMENTS with one row an object, by id."""
+    """What to do with every object, before any shard is laid out: PLAN_DOCUMENTS with one row an object, by id.
+
+    Columns with few values may be dictionary-encoded.
+    """
 
     documents: pa.Table
     duplicates: pa.Table
@@ -212,8 +227,8 @@ class Plan:
         return not self.tasks
 
     def task_documents(self, task: Task) -> pa.Table:
-        """The task's rows of `documents`, without a copy."""
-        return self.documents.slice(task.start, task.stop - task.start)
+        """The task's rows of `documents`, as PLAN_DOCUMENTS."""
+        return self.documents.slice(task.start, task.stop - task.start).cast(PLAN_DOCUMENTS)
 
     def vanishing(self) -> dict[str, str]:
         """Why each document that no longer exists is to vanish, by id. The guard may still withhold it."""
@@ -224,7 +239,7 @@ class Plan:
 class Strings(Sequence[str]):
     """Arrow strings as a sequence, without making Python strings of those that nobody looks at."""
 
-    def __init__(self, values: pa.Array) -> None:
+    def __init__(self, values: pa.Array | pa.ChunkedArray) -> None:
         self._values = values
 
     def __len__(self) -> int:

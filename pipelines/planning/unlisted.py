@@ -3,36 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.planning.listed import makes, whole
+from pipelines.planning.identified import makes
+from pipelines.planning.listed import IN_MEMORY, whole
 from pipelines.planning.records import PLAN_DOCUMENTS, Action, PlanSource
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addresses:
+    """Of the addresses that unlisted documents were at: those that are `listed`, and those that have nothing to show.
+
+    Under its new id such an object may have no id, or fail: then the old rows are all there is of it.
+    """
+
+    listed: pa.Array
+    refused: pa.Array
+
+
+def addresses_of(gone: Sequence[pa.Table], listed: Sequence[pa.Table], losers: pa.Table) -> Addresses:
+    """What `listed` (PLAN_DOCUMENTS) and `losers` (DUPLICATES) say of the addresses of `gone` (STATES)."""
+    wanted = pa.concat_arrays([pa.array([], pa.string()), *(chunk for rows in gone for chunk in rows["uri"].chunks)])
+    found, refused = [pa.array([], pa.string())], [pa.array([], pa.string())]
+    for rows in listed if len(wanted) else ():
+        here = rows.filter(pc.is_in(rows["uri"], value_set=wanted))
+        found += here["uri"].chunks
+        refused += here.filter(pc.and_(pc.equal(here["action"], "keep"), pc.equal(here["reason"], "failed")))[
+            "uri"
+        ].chunks
+    return Addresses(listed=pa.concat_arrays(found), refused=pa.concat_arrays([*refused, *losers["uri"].chunks]))
+
+
+def not_in(old: pa.Table, listed: pa.Table) -> pa.Table:
+    """The rows of `old` whose ids are not in `listed`."""
+    if old["id"].equals(listed["id"]):  # as on most nights
+        return old.slice(0, 0)
+    return old.filter(pc.invert(pc.is_in(old["id"], value_set=listed["id"].combine_chunks())))
+
+
 def decide_unlisted(
-    listed: pa.Table,
-    losers: pa.Table,
+    gone: pa.Table,
     sources: Sequence[PlanSource],
-    old: pa.Table,
+    addresses: Addresses,
     *,
     deleted: Mapping[str, Collection[str]] | None,
     prune: bool,
 ) -> pa.Table:
-    """PLAN_DOCUMENTS rows of the objects that are not in `listed` (PLAN_DOCUMENTS): `keep` or `vanish`, and why.
+    """PLAN_DOCUMENTS rows of the objects `gone` (STATES), which have no id in the listing: `keep` or `vanish`, and why.
 
-    `losers` (DUPLICATES) are objects that are listed but have no id of their own. `deleted` (paths by source path) is
-    all that is gone, if it is given.
+    `deleted` (paths by source path) is all that is gone, if it is given.
     """
-    if old["id"].equals(listed["id"]):  # as on most nights
-        return PLAN_DOCUMENTS.empty_table()
-    gone = old.filter(pc.invert(pc.is_in(old["id"], value_set=listed["id"].combine_chunks())))
-    elsewhere = pc.is_in(gone["uri"], value_set=listed["uri"].combine_chunks())
-    # Under its new id the object may have nothing to show: then the old rows are all there is of it.
-    failed = listed.filter(pc.and_(pc.equal(listed["action"], "keep"), pc.equal(listed["reason"], "failed")))
-    without_rows = pa.concat_tables([losers.select(["uri"]), failed.select(["uri"])]).combine_chunks()
-    refused = pc.is_in(gone["uri"], value_set=without_rows["uri"].combine_chunks())
+    elsewhere = pc.is_in(gone["uri"], value_set=addresses.listed)
+    refused = pc.is_in(gone["uri"], value_set=addresses.refused)
     actions: list[Action] = []
     reasons: list[str] = []
     columns = [gone["id"], gone["source"], gone["path"], elsewhere, refused]
@@ -55,7 +80,7 @@ def decide_unlisted(
     }
     values |= {"source": nowhere, "rule": nowhere} | whole(gone.num_rows)
     values |= {"action": pa.array(actions, pa.string()), "reason": pa.array(reasons, pa.string())}
-    return pa.table({name: values[name] for name in PLAN_DOCUMENTS.names}).cast(PLAN_DOCUMENTS)
+    return pa.table({name: values[name] for name in PLAN_DOCUMENTS.names}).cast(IN_MEMORY)
 
 
 def _reason(id_: str, path: str, configured: Sequence[PlanSource], *, elsewhere: bool, refused: bool) -> str:

@@ -11,7 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.planning import CONTESTED, HELD, Part, Plan, PlanSource, decide_objects, lay_out_plan
+from pipelines.planning import (
+    CONTESTED,
+    HELD,
+    Part,
+    Plan,
+    PlanSource,
+    StateSlice,
+    decide_objects,
+    identify,
+    lay_out_plan,
+)
 from pipelines.table.keys import container_key, end_of, sort_key
 from tests.pipelines.tables import first_rule, listed, listing, source, state, states
 from tests.pipelines.test_planning import Range, decisions, only, ranges
@@ -52,10 +62,10 @@ class World:
     def plan(self, sources: list[PlanSource] | None = None, **options: Any) -> Plan:
         held = pa.Table.from_pylist(self.held, schema=HELD)
         decided = decide_objects(
-            listing=listing(*self.rows),
+            identified=identify(listing(*self.rows), sources or [source()]),
             sources=sources or [source()],
             route=options.pop("route", first_rule),
-            states=None if self.old is None else states(*self.old),
+            states=() if self.old is None else [StateSlice(high=None, rows=states(*self.old))],
             shards=self.shards,
             held=held,
             contested=pa.Table.from_pylist(self.contested, schema=CONTESTED),
