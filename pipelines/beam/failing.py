@@ -20,7 +20,12 @@ from pipelines.work.one_document import Failed
 
 
 class DocumentFailed(Exception):
-    """A document cannot be chunked, and nobody handles that; the message names it."""
+    """A document cannot be chunked, and nobody handles that; the message names it, the stage and the class."""
+
+    @classmethod
+    def of(cls, failed: Failed) -> Self:
+        """The error of a failure."""
+        return cls(f"{failed.id!r} failed ({failed.stage}: {failed.error}): {failed.message}")
 
 
 class Chunker(beam.DoFn):
@@ -44,7 +49,7 @@ class Chunker(beam.DoFn):
             failed = self.failed(element, error)
             if self.is_catching:
                 return (failed,)
-            raise DocumentFailed(f"{failed.id!r} failed ({failed.stage}: {failed.error}): {failed.message}") from error
+            raise DocumentFailed.of(failed) from error
 
 
 class ChunkingTransform(beam.PTransform):
