@@ -32,6 +32,7 @@ from pipelines.config.sources import read_address, read_sources
 from pipelines.config.tree import KeyPath, Tree, parse, show
 from pipelines.errors import ConfigError
 from pipelines.globs import compile_globs
+from pipelines.storage.protocols import holds_tables
 from pipelines.table.layout import check_address
 
 TOP_KEYS = (
@@ -115,6 +116,11 @@ def _output(top: Section, environment: Mapping[str, str], notes: list[str]) -> O
     if section.values.get("snapshot") == "referenced":
         raise section.error("snapshot", "is 'referenced', which this version does not write yet; it must be folder")
     path = read_address(section, "path", environment)
+    protocol = addresses.protocol_of(path)
+    if not holds_tables(protocol):
+        raise section.error(
+            "path", f"is on {protocol}://; tables are kept on a disk, s3, gs and az, which create an object only once"
+        )
     if "%" in path:
         raise section.error(
             "path", f"is {show(path)}; a table's address cannot hold '%': readers decode it differently"

@@ -11,6 +11,7 @@ from pipelines.config.model import DECODE_ERRORS, EVERYTHING, FORMATS, Columns, 
 from pipelines.config.reader import REQUIRED, Section, keys_of
 from pipelines.config.tree import show
 from pipelines.documents.extract import ExtractorError, load_extractor
+from pipelines.storage.protocols import missing
 from pipelines.table.schemas import PAYLOAD_TYPES, chunks_schema
 
 
@@ -34,12 +35,14 @@ def read_sources(top: Section, environment: Mapping[str, str]) -> tuple[Source, 
 
 
 def read_address(section: Section, key: str, environment: Mapping[str, str]) -> str:
-    """The address at `key`, its variables expanded."""
+    """The address at `key`, its variables expanded, of a store that can be reached with what is installed."""
     text = section.text(key)
     try:
         address = addresses.expand(text, environment)
     except addresses.AddressError as error:
         raise section.error(key, str(error)) from None
+    if problem := missing(addresses.protocol_of(address)):
+        raise section.error(key, problem)
     return section.printable(key, address)
 
 

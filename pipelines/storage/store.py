@@ -15,6 +15,7 @@ from pipelines.storage.bucket import BucketStore
 from pipelines.storage.client import Client
 from pipelines.storage.fast import faster
 from pipelines.storage.local import LocalStore
+from pipelines.storage.protocols import BUCKETS, install
 from pipelines.storage.remote import FsspecStore, MemoryStore
 
 __all__ = ["Entry", "Fetched", "Opened", "Page", "Skipped", "Store", "open_source", "open_store"]
@@ -48,13 +49,6 @@ def open_store(address: str, storage: Options | None = None) -> Store:
 CLIENTS = ("auto", "fsspec")
 """What `storage.<protocol>.client` may be: whatever is fastest, or fsspec's library for everything."""
 
-BUCKETS: Mapping[str, str] = {
-    **dict.fromkeys(("s3", "s3a"), "s3.S3Client"),
-    **dict.fromkeys(("gs", "gcs"), "gcs.GcsClient"),
-    **dict.fromkeys(("az", "abfs", "abfss"), "azure.AzureClient"),
-}
-"""The client of each protocol whose stores can create exclusively: module and class in this folder."""
-
 
 def _options(protocol: str, storage: Options) -> Mapping[str, Any]:
     """The options of a protocol, which may have been written under another of its names (gs, gcs)."""
@@ -81,8 +75,7 @@ def _client(process: int, protocol: str, bucket: str, options: bytes) -> Client:
         client = found(bucket, given)
         return client if chosen == "fsspec" else faster(client, given)
     except ImportError as error:
-        extra = {"gcs": "gcs", "azure": "azure"}.get(module, "s3")
-        problem = f"needs a package that is missing ({error.name or error}): pip install 'rechunk[{extra}]'"
+        problem = f"needs a package that is missing ({error.name or error}): {install(module)}"
         raise StorageError(problem, address=f"{protocol}://{bucket}") from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from textwrap import dedent
 
@@ -402,6 +403,63 @@ OVERLAPS = [
         "c.yaml:2: source[0].path is 't/in', inside output.path ('t'); documents may not lie in the table's folder",
     ),
 ]
+
+
+STORES = [
+    (
+        "s4://bucket/docs",
+        "table",
+        "c.yaml:2: source[0].path is on s4://, which is the protocol of no store; did you mean s3://?",
+    ),
+    (
+        "docs",
+        "GS://bucket/table",
+        "c.yaml:3: output.path is on GS://, which is the protocol of no store; did you mean gs://?",
+    ),
+    (
+        "docs",
+        "quuxly://bucket/table",
+        "c.yaml:3: output.path is on quuxly://, which is the protocol of no store; object stores are s3, gs and az",
+    ),
+    (
+        "docs",
+        "http://host/table",
+        (
+            "c.yaml:3: output.path is on http://; tables are kept on a disk, s3, gs and az, which create an object only "
+            "once"
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "output", "message"), STORES)
+def test_stores_that_there_are_not(source: str, output: str, message: str) -> None:
+    assert refusal(f"source:\n  - path: {source}\noutput: {{path: {output}}}\n") == message
+
+
+@pytest.mark.parametrize(
+    ("address", "package", "extra"),
+    [
+        ("s3://bucket/docs", "s3fs", "s3"),
+        ("gcs://bucket/docs", "gcsfs", "gcs"),
+        ("abfss://box@account.dfs.core.windows.net/docs", "adlfs", "azure"),
+    ],
+)
+def test_stores_whose_package_is_not_installed(
+    address: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    assert refusal(f"source:\n  - path: {address}\noutput: {{path: table}}\n") == (
+        f"c.yaml:2: source[0].path needs the package {package}: pip install 'rechunk[{extra}]'"
+    )
+
+
+def test_a_store_of_fsspec_whose_package_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "paramiko", None)
+    monkeypatch.delitem(sys.modules, "fsspec.implementations.sftp", raising=False)
+    assert refusal("source:\n  - path: sftp://host/docs\noutput: {path: table}\n") == (
+        'c.yaml:2: source[0].path needs a package that is missing: SFTPFileSystem requires "paramiko" to be installed'
+    )
 
 
 @pytest.mark.parametrize(("source", "output", "message"), OVERLAPS)
