@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pipelines.beam.engine import Engine
 from pipelines.observe.events import Sink
 from pipelines.operations.prepare import Prepared
 from pipelines.routing import Router
@@ -14,7 +15,7 @@ from pipelines.work.job import Job
 from pipelines.work.stored_plan import load_plan
 
 
-def drive(job: Job, workers: int | None, prepared: Prepared, emit: Sink, *, publish: bool = True) -> None:
+def drive(job: Job, engine: Engine, prepared: Prepared, emit: Sink, *, publish: bool = True) -> None:
     """What `operations.run.drive` does."""
     plan = load_plan(job.table(), job.run_id)
     router = Router(job.config)
