@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from pipelines import errors
@@ -13,6 +13,7 @@ _LAST_LINE = re.compile(r"^pipelines\.errors\.(\w+): (.*)$", re.MULTILINE)
 _OUR_FRAME = re.compile(r'File "[^"]*\b(?:pipelines|chunkers)/[^"]*", line \d+, in ')
 _MISSING = re.compile(r"ModuleNotFoundError|No module named")
 _RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit): .")
+_TWICE = re.compile(r"((?:[\w$]+\.)+[\w$]+: )\1")
 _LONGEST = 500
 _STEP = re.compile(r" \[while running '[^']*'\]$")
 
@@ -77,7 +78,14 @@ def last_words(said: str) -> str:
         return "it says nothing"
     python = said.rpartition("Traceback")[2] if "Traceback" in said else ""
     raised = [line for line in python.splitlines() if _RAISED.match(line)]
-    caused = [line for line in lines if line.startswith("Caused by: ")]
-    words = raised[-1] if raised else caused[-1].removeprefix("Caused by: ") if caused else lines[0]
-    words = _STEP.sub("", words.strip()).rstrip(".")
+    words = raised[-1] if raised else _first_cause(lines) or lines[0]
+    words = _TWICE.sub(r"\1", _STEP.sub("", words.strip()).rstrip("."))
     return words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…"
+
+
+def _first_cause(lines: Sequence[str]) -> str:
+    """The innermost cause of a Java trace, or the one around it where that says the same and more."""
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    if len(causes) > 1 and causes[-1].rpartition(": ")[2] in causes[-2]:
+        return causes[-2]
+    return causes[-1] if causes else ""

@@ -19,6 +19,7 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.runners.runner import PipelineResult, create_runner
 from apache_beam.transforms.environments import SubprocessSDKEnvironment
 
+from chunkers.errors import nearest
 from pipelines.beam.engine import Engine
 from pipelines.beam.errors import engine_failed
 from pipelines.beam.options import unknown_to_beam
@@ -114,12 +115,13 @@ def _check_with_job_server(runner: Any, name: str, unknown: Sequence[str]) -> No
     connect = runner.create_job_service_handle
 
     def connected(service: Any, options: PipelineOptions) -> Any:
-        known = {each.name for each in service.DescribePipelineOptions(beam_job_api_pb2.DescribePipelineOptionsRequest()).options}
-        wrong = [f"--{option}" for option in unknown if option not in known]
+        answer = service.DescribePipelineOptions(beam_job_api_pb2.DescribePipelineOptionsRequest())
+        known = {each.name for each in answer.options}
+        wrong = [f"--{option}{nearest(option, known)}" for option in unknown if option not in known]
         if known and wrong:  # those that upload a jar themselves have no list, and pass on whatever they get
             raise UsageError(
                 f"neither Beam nor the job server of {name} has the option {', '.join(wrong)}; "
-                f"it has {', '.join(sorted(known))}"
+                f"the job server has {', '.join(sorted(known))}"
             )
         return connect(service, options)
 

@@ -95,6 +95,7 @@ def _flink_cluster(servers: Servers) -> Engine:
     workers = [servers.start(f"taskmanager-{number}", [*java, *tokens]) for number in range(2)]
     found = _with_job_server(servers, "FlinkRunner", _flink_server(servers, f"localhost:{rest}"))
     found.workers = workers
+    found.options += ["--parallelism", "2"]  # what the cluster's default says does not reach Beam's job server
     return found
 
 

@@ -53,6 +53,10 @@ def test_a_worker_without_the_package_is_told_to_be_one() -> None:
         ("\n  one.\ntwo", "one"),
         ("a.b.JobException: x\n\tat a.b(C.java:3)\nCaused by: a.NoSlots: none left\n\tat x", "a.NoSlots: none left"),
         (
+            "failed\nCaused by: a.ConnectException: a.ConnectException: refused: host:1\nCaused by: b.Exception: refused",
+            "a.ConnectException: refused: host:1",
+        ),
+        (
             "Traceback\n  File\nOSError: first\n\nduring\n\nValueError: second [while running 'X']\n",
             "ValueError: second",
         ),
