@@ -1,7 +1,5 @@
 """`ChunkDocuments`: the library as a step of anybody's pipeline."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, List, Tuple, Union  # noqa: UP035  # Beam's type hints
 

@@ -1,11 +1,10 @@
 """Documents and records to rows with the columns of the chunks table, in anybody's pipeline."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import apache_beam as beam
+import numpy as np
 from apache_beam.utils.timestamp import Timestamp
 
 from pipelines.beam.chunk_documents import DocumentChunker, Keyed
@@ -82,10 +81,7 @@ class RecordRows(Chunker):
         self._records = OneRecord(*self._how)
 
     def results(self, element: Any) -> Iterable[Any]:
-        values = {
-            name: value.to_utc_datetime(has_tz=True) if isinstance(value, Timestamp) else value
-            for name, value in _values(element).items()
-        }
+        values = {name: _plain(value) for name, value in _values(element).items()}
         return map(chunk_row, self._records.rows(values))
 
     def failed(self, element: Any, error: Exception) -> Failed:
@@ -95,3 +91,9 @@ class RecordRows(Chunker):
 
 def _values(element: Any) -> Mapping[str, Any]:
     return element if isinstance(element, Mapping) else element._asdict()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Timestamp):
+        return value.to_utc_datetime(has_tz=True)
+    return value.item() if isinstance(value, np.generic) else value

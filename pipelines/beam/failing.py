@@ -3,9 +3,9 @@
 The DoFn of a transform gives results and failures into one collection, which is then parted: there are runners that
 merge tagged outputs, which Beam's own `with_exception_handling` is made of, and it knows a failure as a traceback only.
 It takes the same time.
-"""
 
-from __future__ import annotations
+Annotations here are not postponed, as elsewhere: Beam reads them.
+"""
 
 import copy
 from abc import abstractmethod

@@ -4,8 +4,6 @@
 `apache_beam.ml` is much to import.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
