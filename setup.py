@@ -43,6 +43,7 @@ GCP = ["apache-beam[gcp]>=2.77,<3"]
 FAST = ["obstore>=0.8", "toktok-rs>=0.3"]
 READERS = ["deltalake>=1.6", "duckdb>=1.1", "polars>=1.20"]
 DEV = [
+    "apache-beam[yaml]>=2.77,<3",
     *READERS,
     *CODE,
     *S3,
