@@ -34,7 +34,7 @@ class Engine:
     def python_workers(self) -> list[int]:
         """The Python processes that work now."""
         pools = [process for name, process in self.servers.processes() if name == self.pool]
-        return [each for pool in pools for each in descendants(pool) if "sdk_worker_main" in command_line(each)]
+        return [each for pool in pools for each in descendants(pool) if "SdkHarness" in command_line(each)]
 
 
 @contextmanager

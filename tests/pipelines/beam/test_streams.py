@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import random
-import shutil
 from typing import Any
 
 import pytest
 
 from chunkers import chunk
 from pipelines.beam.quiet import quiet_beam
+from tests.engines.fetching import prism
 
 with quiet_beam():
     import apache_beam as beam
@@ -23,8 +22,6 @@ with quiet_beam():
 
     from pipelines.beam.chunk_documents import ChunkDocuments
     from pipelines.beam.chunk_rows import DocumentsToRows
-
-PRISM = os.environ.get("RECHUNK_PRISM") or shutil.which("prism")
 
 TEXT = "One two. Three four.\n\nFive six. Seven."
 COUNT = len(chunk(TEXT, max_size=10))
@@ -99,7 +96,6 @@ def test_nothing_is_lost_and_windows_and_times_are_kept() -> None:
 
 
 @pytest.mark.engines
-@pytest.mark.skipif(PRISM is None, reason="no prism in PATH or RECHUNK_PRISM")
 def test_nothing_is_lost_and_windows_and_times_are_kept_on_prism() -> None:
     with quiet_beam():
-        check(PrismRunner(), streaming("--prism_location", str(PRISM), "--environment_type", "LOOPBACK"))
+        check(PrismRunner(), streaming("--prism_location", str(prism()), "--environment_type", "LOOPBACK"))
