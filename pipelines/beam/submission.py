@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pipelines.beam.engine import Engine
@@ -19,6 +19,8 @@ with quiet_beam():
         PortableOptions,
         SparkRunnerOptions,
     )
+    from apache_beam.portability.api import beam_job_api_pb2
+    from apache_beam.runners.portability.job_server import ExternalJobServer
 
     from pipelines.beam.run_graph import build, job_name
     from pipelines.beam.runners import launch
@@ -84,34 +86,36 @@ def state_of(note: Mapping[str, Any]) -> str | None:
     """The state of a job that was noted, by Beam's name; None when it cannot be known (now, or from here)."""
     if not note.get("job_id") or not note.get("endpoint"):
         return None
+    ask = _dataflow() if note["runner"] in _ON_DATAFLOW else _job_server
     try:
         with quiet_beam():
-            return _on_dataflow(note) if note["runner"] in _ON_DATAFLOW else _on_job_server(note)
-    except Exception:  # no package, no network, no credentials, a job server that is gone: what can be told is nothing
+            return None if ask is None else ask(note)
+    except Exception:  # no network, no credentials, a job server that is gone: each library has errors of its own
         return None
 
 
-def _on_job_server(note: Mapping[str, Any]) -> str:
-    from apache_beam.portability.api.beam_job_api_pb2 import GetJobStateRequest, JobState
-    from apache_beam.runners.portability.job_server import ExternalJobServer
-
+def _job_server(note: Mapping[str, Any]) -> str:
     service = ExternalJobServer(note["endpoint"], timeout=_SECONDS).start()
-    answer = service.GetState(GetJobStateRequest(job_id=note["job_id"]), timeout=_SECONDS)
-    return str(JobState.Enum.Name(answer.state))
+    answer = service.GetState(beam_job_api_pb2.GetJobStateRequest(job_id=note["job_id"]), timeout=_SECONDS)
+    return str(beam_job_api_pb2.JobState.Enum.Name(answer.state))
 
 
-def _on_dataflow(note: Mapping[str, Any]) -> str:
-    from apache_beam.runners.dataflow.dataflow_runner import DataflowPipelineResult
-    from apache_beam.runners.dataflow.internal.apiclient import DataflowApplicationClient
+def _dataflow() -> Callable[[Mapping[str, Any]], str] | None:
+    """What asks Dataflow; None without the extra `[gcp]`."""
+    try:
+        with quiet_beam():
+            from apache_beam.runners.dataflow.dataflow_runner import DataflowPipelineResult
+            from apache_beam.runners.dataflow.internal.apiclient import DataflowApplicationClient
+    except ImportError:
+        return None
 
-    arguments = [
-        f"--project={note['project']}",
-        f"--region={note['region']}",
-        f"--dataflow_endpoint={note['endpoint']}",
-    ]
-    client = DataflowApplicationClient(PipelineOptions(arguments))
-    job = client.get_job(note["job_id"])
-    return str(DataflowPipelineResult.api_jobstate_to_pipeline_state(job.current_state))
+    def ask(note: Mapping[str, Any]) -> str:
+        named = {"project": note["project"], "region": note["region"], "dataflow_endpoint": note["endpoint"]}
+        client = DataflowApplicationClient(PipelineOptions([f"--{name}={value}" for name, value in named.items()]))
+        job = client.get_job(note["job_id"])
+        return str(DataflowPipelineResult.api_jobstate_to_pipeline_state(job.current_state))
+
+    return ask
 
 
 def _uploads_jar(engine: Engine, options: PipelineOptions) -> bool:

@@ -81,6 +81,7 @@ class _Watched:
         else:
             alive = any(claim.run_id == self._run_id for claim in fresh_claims(self._store))
             self._silent = 0 if alive else self._silent + 1
+            self.shown = ", as far as its signs of life tell; how its job is cannot be known from here"
             over = self._silent > 1
         if not over or self._store.exists(outcome_path(self._run_id)):  # it may have come in between
             return None
