@@ -129,8 +129,13 @@ class LatexLayout:
         section = self.sections[at]
         if end > section.end or skip_space(text, end, section.end) < section.end:
             return False
-        body = skip_space(text, section.end, self.document.end)
-        if body >= self.document.end or (at + 1 < len(self.starts) and self.starts[at + 1] <= body):
+        body, level = skip_space(text, section.end, self.document.end), section.level
+        while at + 1 < len(self.starts) and self.starts[at + 1] <= body:
+            at += 1
+            if self.sections[at].level <= level:
+                return False
+            body, level = skip_space(text, self.sections[at].end, self.document.end), self.sections[at].level
+        if body >= self.document.end:
             return False
         word = _FIRST_WORD.match(text, body, body + _MOST_WORD)
         return self.limit.fits(section.start, word.end() if word else body + 1)

@@ -212,8 +212,13 @@ class Layout:
         heading = self.headings[at]
         if end > heading.end or skip_space(text, end, heading.end) < heading.end:
             return False
-        body = skip_space(text, heading.end, len(text))
-        if body >= len(text) or (at + 1 < len(self.starts) and self.starts[at + 1] <= body):
+        body, level = skip_space(text, heading.end, len(text)), heading.level
+        while at + 1 < len(self.starts) and self.starts[at + 1] <= body:
+            at += 1
+            if self.headings[at].level <= level:
+                return False
+            body, level = skip_space(text, self.headings[at].end, len(text)), self.headings[at].level
+        if body >= len(text):
             return False
         word = _FIRST_WORD.match(text, body, body + _MOST_WORD)
         return self.limit.fits(heading.start, word.end() if word else body + 1)

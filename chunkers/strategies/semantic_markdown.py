@@ -139,15 +139,32 @@ class Section(NamedTuple):
 
 
 def sections_of(text: str, document: MarkdownDocument, counted: TokenMap, limit: Limit) -> list[Section]:
-    """The sections in order, without blank ones."""
+    """The sections in order, without blank ones; a heading without text is in the section of the first one below it."""
     starts = [(document.start, 0), *((heading.start, heading.level) for heading in document.headings)]
     ends = [start for start, _ in starts[1:]] + [len(text)]
+    bodies = [document.start, *(heading.end for heading in document.headings)]
     found = []
-    for (start, level), end in zip(starts, ends, strict=True):
+    above: list[Section] = []  # headings whose text is still to come
+    for (start, level), body, end in zip(starts, bodies, ends, strict=True):
         first = skip_space(text, start, end)
-        if first < end:
-            found.append(_new(Section, (start, end, level, counted.count(first, trim_space(text, first, end)))))
-    return found
+        if first >= end:
+            continue
+        section = _new(Section, (start, end, level, counted.count(first, trim_space(text, first, end))))
+        if above and level <= above[-1].level:
+            found += above
+            above = []
+        if level and skip_space(text, body, end) >= end and end < len(text):
+            above.append(section)
+        elif above:
+            found.append(_new(Section, (above[0].start, end, above[0].level, section.tokens + _tokens(above))))
+            above = []
+        else:
+            found.append(section)
+    return found + above
+
+
+def _tokens(sections: Sequence[Section]) -> int:
+    return sum(section.tokens for section in sections)
 
 
 def merge(sections: Sequence[Section], threshold: int, limit: Limit) -> Sequence[Section]:

@@ -85,6 +85,8 @@ def assemble(text: str, headings: Sequence[Heading], given: Sequence[Given], hel
     }
     events = [Event(each.start, each.end, "given", 0, each.question, each) for each in given]
     inside = [(each.start, each.end) for each in given]
+    # Of a heading only the first line may be marked.
+    held = sorted([*held, *(edge for each in headings for edge in (each.start + 1, each.end))])
     events += find_markers(lines, {heading.start: heading for heading in headings}, held)
     marked = {event.start for event in events if event.kind == "question"}
     for heading in headings:

@@ -276,7 +276,7 @@ def sections(document: str, split: Split, promise: Promise) -> Iterator[str]:
         if right.start < left.end and crossed:
             yield f"section: chunk {number} repeats text from before the heading at {crossed[0]}"
     if promise.headings_stay:
-        yield from orphans(document, split, promise, outline)
+        yield from orphans(document, split, promise, outline, known)
 
 
 def opens(document: str, body: int, split: Split, number: int) -> bool:
@@ -287,18 +287,38 @@ def opens(document: str, body: int, split: Split, number: int) -> bool:
     return any("".join(name.split())[:8] in "".join(line.split()) for name in names if name)
 
 
-def orphans(document: str, split: Split, promise: Promise, outline: tuple[Heading, ...]) -> Iterator[str]:
-    """A heading with a body of its own never ends a chunk when it and the first word of the body fit."""
-    starts = {SPACE.match(document, heading.start).end() for heading in outline}
+def body_of(
+    document: str, outline: tuple[Heading, ...], number: int, levels: tuple[int, ...]
+) -> tuple[int, int] | None:
+    """What follows a heading, and where the first text of its section begins: behind deeper headings, if they follow.
+
+    None if it has none, or if a section begins at a heading that follows one which begins none.
+    """
+    heading = outline[number]
+    following = body = SPACE.match(document, heading.end).end()
+    while number + 1 < len(outline) and SPACE.match(document, outline[number + 1].start).end() == body:
+        below = outline[number + 1]
+        if below.level <= heading.level or (below.level in levels and heading.level not in levels):
+            return None
+        heading, number, body = below, number + 1, SPACE.match(document, below.end).end()
+    return (following, body) if body < len(document) else None
+
+
+def orphans(document: str, split: Split, promise: Promise, outline: tuple[Heading, ...], known: int) -> Iterator[str]:
+    """A heading with text in its section never ends a chunk when it and the first word of the text fit.
+
+    From `known` on, headings are not told from text.
+    """
     ends = [span.end for span in split.spans]
-    for heading in outline:
+    for position, heading in enumerate(outline):
         text_end = heading.start + len(document[heading.start : heading.end].rstrip())
-        body = SPACE.match(document, heading.end).end()
-        if body >= len(document) or body in starts:
+        found = body_of(document, outline, position, promise.section_levels or ())
+        if found is None or found[1] >= known:
             continue
+        following_at, body = found
         first = measuring.WORD.match(document, body)
         body_end = first.end() if first else body + 1
-        for number in range(bisect.bisect_left(ends, text_end), bisect.bisect_right(ends, body)):
+        for number in range(bisect.bisect_left(ends, text_end), bisect.bisect_right(ends, following_at)):
             span = split.spans[number]
             following = split.spans[number + 1].headings if number + 1 < len(split.spans) else ()
             if promise.has_own_sections and heading.title not in following and opens(document, body, split, number + 1):

@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import table
 from mdit_py_plugins.container import container_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.footnote.index import footnote_def
 
 from tests.laws.mdx import mdx_plugin
 
@@ -52,6 +53,7 @@ def headings(document: str, front_matter_end: int = 0, is_mdx: bool = False) -> 
     parser.block.ruler.after("html_block", "gfm_table", table, {"alt": ["paragraph", "reference"]})
     # Where links lead matters to no heading, and an address with a lone surrogate cannot be written in percent signs.
     parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
+    parser.block.ruler.before("reference", "footnote", footnote_def, {"alt": ["paragraph", "reference"]})
     parser.use(dollarmath_plugin)
     if box_line(document) == len(document):
         parser.use(container_plugin, name="box", validate=lambda parameters, markup: True)

@@ -188,6 +188,19 @@ def test_a_heading_is_left_behind_where_what_follows_it_opens_no_section() -> No
         assert violations(text, Split([Span(0, 3, "heading", ("A",)), following], "legal"), promise) == found
 
 
+def test_headings_above_headings_are_left_behind_by_the_text_of_the_last() -> None:
+    text = "a\n\n# A\n\n## B\n\nc\n"
+    split = Split([Span(0, 6, "heading", ("A",)), Span(8, 15, "document-end", ("A", "B"))], "hand-made")
+    left = "orphan heading: chunk 0 ends with 'A', its body is in the next"
+    assert violations(text, split, Promise(max_size=12, section_levels=(1, 2))) == [left]
+    assert violations(text, split, Promise(max_size=11, section_levels=(1, 2))) == []
+
+
+def test_the_outline_reads_footnotes() -> None:
+    assert headings("a\n[^1]: b\n===\n") == ()
+    assert [heading.title for heading in headings("[^1]: a\n\n    # b\n\n# C\n")] == ["C"]
+
+
 def test_half_of_a_character_in_a_sub_document_is_reported() -> None:
     text = '{"a":"\\ud83d\\ude00"}'
     parts = [

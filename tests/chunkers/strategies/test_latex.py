@@ -32,6 +32,16 @@ left over
 """
 
 
+def test_headings_stay_with_the_text_of_the_last_one() -> None:
+    text = "\\section{A}\nword word\n\n\\subsection{B}\n\n\\subsubsection{C}\nword word word word"
+    made = build("latex", max_size=45, overlap=0).split(text)
+    assert [span.text(text) for span in made.spans] == [
+        "\\section{A}\nword word",
+        "\\subsection{B}\n\n\\subsubsection{C}\nword word",
+        "word word",
+    ]
+
+
 def test_a_mark_on_the_last_brace_belongs_to_the_document() -> None:
     text = "\\begin{document}a\\end{document}\u0301\nrest"
     made = build("latex").split(text)

@@ -50,6 +50,14 @@ def test_a_heading_stays_with_its_body() -> None:
     assert texts("one two\n\n# H\n\nthree\nfour five", max_size=14) == ["one two", "# H\n\nthree", "four five"]
 
 
+def test_headings_stay_with_the_text_of_the_last_one() -> None:
+    text = "# A\nword word\n\n## B\n\n### C\nword word word word"
+    made = build("markdown", max_size=22, overlap=0).split(text)
+    assert [span.text(text) for span in made.spans] == ["# A\nword word", "## B\n\n### C\nword word", "word word"]
+    lone = build("markdown", max_size=14, overlap=0).split(text)
+    assert [span.text(text) for span in lone.spans][:3] == ["# A\nword word", "## B", "### C\nword"]
+
+
 def test_a_table_repeats_its_header_rows() -> None:
     text = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n| 5 | 6 |\n"
     header = "| a | b |\n|---|---|\n"

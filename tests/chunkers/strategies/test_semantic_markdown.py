@@ -16,6 +16,12 @@ def texts(text: str, **options: Any) -> list[str]:
     return [piece.text for piece in chunk(text, "semantic-markdown", **options)]
 
 
+def test_a_heading_without_text_goes_with_the_first_section_below_it() -> None:
+    text = "# A\nword word\n\n## B\n\n### C\nword word word word\n\n### D\n\n## E\n"
+    assert texts(text, join_threshold=9) == ["# A\nword word", "## B\n\n### C\nword word word word", "### D", "## E"]
+    assert texts(text, join_threshold=1) == ["# A\nword word", "## B\n\n### C\nword word word word", "### D", "## E"]
+
+
 @pytest.mark.parametrize(
     ("threshold", "firsts"),
     [

@@ -182,3 +182,7 @@ def test_hidden_items_end_where_the_next_one_starts() -> None:
 
 def test_terms_and_answers_need_no_end_tags() -> None:
     assert pairs("<html><dl><dt>Why?<dd>So.<dt>How?<dd>Thus.</dl>") == [["Why?", "So."], ["How?", "Thus."]]
+
+
+def test_a_mark_inside_a_heading_of_several_lines_is_no_question() -> None:
+    assert pairs("ab\nQ1. x\n---\nQ: y?\nA: z\n") == [["y?", "z"]]
