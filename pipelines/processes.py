@@ -1,4 +1,4 @@
-"""Processes of our own: how one is started, what it does not import, and how it ends with whoever started it."""
+"""Processes of our own: how one is started, what it does not import, and what it does when it is to end."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import ctypes
 import os
 import signal
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 
 _PR_SET_PDEATHSIG = 1
@@ -65,6 +67,54 @@ def die_with_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Repeating:
+    """Does `work` every so many seconds, in a thread, until it is stopped."""
+
+    def __init__(self, seconds: float, work: Callable[[], None], *, name: str) -> None:
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._repeat, args=(seconds, work), name=name, daemon=True)
+        self._thread.start()
+
+    def _repeat(self, seconds: float, work: Callable[[], None]) -> None:
+        while not self._done.wait(seconds):
+            work()
+
+    def stop(self) -> None:
+        """End it, and wait until what it is doing is done. It may be stopped already."""
+        self._done.set()
+        self._thread.join()
+
+
+_duties: list[Callable[[], None]] = []
+
+
+@contextmanager
+def duty(deed: Callable[[], None]) -> Iterator[None]:
+    """While this lasts, `do_duties` does `deed`. It may come a second time, or beside what else the process does."""
+    _duties.append(deed)
+    try:
+        yield
+    finally:
+        _duties.remove(deed)
+
+
+def do_duties(seconds: float) -> None:
+    """Do what is to be done before a signal ends this process, for no longer than that; newest first.
+
+    In a thread: the one that a signal stopped may hold any lock.
+    """
+
+    def do_all() -> None:
+        for deed in reversed(_duties):
+            with suppress(Exception):
+                deed()
+
+    if _duties:
+        thread = threading.Thread(target=do_all, name="duties", daemon=True)
+        thread.start()
+        thread.join(seconds)
 
 
 def how_it_ended(code: int) -> str:

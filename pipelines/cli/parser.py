@@ -41,6 +41,7 @@ exit codes:
   70   a bug in rechunk
   124  wait --timeout: the run is still at work
   130  interrupted
+  143  terminated
 """
 
 

@@ -7,15 +7,15 @@ table. A thread looks for new ones now and then, and only where a person is look
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from pipelines.config.addresses import protocol_of
 from pipelines.observe.events import Sink, Working
+from pipelines.processes import Repeating
 from pipelines.storage.store import Store
 from pipelines.table import layout
 
@@ -36,23 +36,17 @@ def told(store: Store, run_id: str, emit: Sink, *, tasks: int, documents: int, s
         yield
         return
     watched = _Watched(store, run_id, tasks, documents, size)
-    done = threading.Event()
     near = protocol_of(store.address) in ("file", "memory")
 
     def look() -> None:
-        while not done.wait(_SECONDS if near else _SECONDS_REMOTE):
-            try:
-                emit(watched.look())
-            except Exception:  # whatever is wrong with the store, the run itself will say
-                continue
+        with suppress(Exception):  # whatever is wrong with the store, the run itself will say
+            emit(watched.look())
 
-    thread = threading.Thread(target=look, name="progress", daemon=True)
-    thread.start()
+    looking = Repeating(_SECONDS if near else _SECONDS_REMOTE, look, name="progress")
     try:
         yield
     finally:
-        done.set()
-        thread.join()
+        looking.stop()
 
 
 @dataclass(slots=True)

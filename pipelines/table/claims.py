@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pipelines.errors import StorageError
+from pipelines.processes import Repeating, duty
 from pipelines.storage.store import Entry, Store
 from pipelines.table import layout
 
@@ -131,24 +131,24 @@ def drop_claim(store: Store, run_id: str) -> None:
 
 @contextmanager
 def claimed(store: Store, run_id: str) -> Iterator[None]:
-    """Around the work of a run: its claim is there and is refreshed, and is gone afterwards."""
+    """Around the work of a run: its claim is there and is refreshed, and is gone afterwards, also after a signal."""
     since = datetime.now(tz=UTC).isoformat(timespec="seconds")
     claim = {"run_id": run_id, "host": socket.gethostname(), "process": os.getpid(), "since": since}
     path, data = layout.claim_file(run_id), json.dumps(claim).encode()
-    done = threading.Event()
 
     def refresh() -> None:
-        while not done.wait(REFRESH_SECONDS):
-            with suppress(*_ANY):
-                store.write(path, data)
+        with suppress(*_ANY):
+            store.write(path, data)
 
-    with suppress(*_ANY):
-        store.write(path, data)
-    thread = threading.Thread(target=refresh, name="claim", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+    refresh()
+    refreshing = Repeating(REFRESH_SECONDS, refresh, name="claim")
+
+    def end() -> None:
+        refreshing.stop()
         drop_claim(store, run_id)
+
+    with duty(end):
+        try:
+            yield
+        finally:
+            end()

@@ -483,6 +483,28 @@ def test_version_and_help_from_a_shell() -> None:
     ],
 )
 def test_interrupted_is_exit_130(project: Path, moment: str, workers: str) -> None:
+    running = run_until(project, moment, workers)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (130, "")
+    assert err == "interrupted; the table is as the last commit left it\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "how"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")]
+)
+def test_a_run_that_is_told_to_end_gives_up_its_claim(project: Path, number: int, code: int, how: str) -> None:
+    running = run_until(project, "table/runs/*/attempts", "1")
+    assert len(list(project.glob("table/claims/*"))) == 1
+    running.send_signal(number)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (code, "")
+    assert err == f"{how}; the table is as the last commit left it\n"
+    assert list(project.glob("table/claims/*")) == []
+
+
+def run_until(project: Path, moment: str, workers: str) -> subprocess.Popen[str]:
+    """A run over much text, once there is a file that matches `moment`."""
     for number in range(20):
         (project / f"docs/{number}.txt").write_text("word " * 200_000)
     config = (project / "c.yaml").read_text()
@@ -491,10 +513,7 @@ def test_interrupted_is_exit_130(project: Path, moment: str, workers: str) -> No
     deadline = time.monotonic() + 60
     while not list(project.glob(moment)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
-    assert (running.returncode, out) == (130, "")
-    assert err == "interrupted; the table is as the last commit left it\n"
+    return running
 
 
 def test_a_closed_stdout_is_no_error(published: Path) -> None:
