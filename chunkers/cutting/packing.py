@@ -274,7 +274,7 @@ class Packer:
             return position
         floor = self._overlap_ruler(overlap).back(previous.end, overlap.most, floor)
         if must_hold is not None:
-            hold = trim_space(self.text, position, must_hold) if self.trim.strip else must_hold
+            hold = trimmed_end(self.text, position, must_hold) if self.trim.strip else must_hold
             floor = max(floor, self.limit.back(hold, floor))
         else:
             hold = position

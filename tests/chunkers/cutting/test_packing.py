@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from chunkers import chunk
+from chunkers import build, chunk
 from chunkers.cutting.levels import TEXT_ATOMS, TEXT_LADDER, Grapheme, Ladder, SeparatorPosition
 from chunkers.cutting.limits import Limit
 from chunkers.cutting.packing import Overlap, Trim, pack
@@ -184,3 +184,9 @@ def test_context_counts_and_may_be_left_out_for_an_atom() -> None:
     assert of(8, None) == [("", "one two"), ("", "three")]
     assert of(8, header) == [("", "one two"), ("HEAD:", "thr"), ("HEAD:", "ee")]
     assert of(5, header) == [("", "one"), ("", "two"), ("", "three")]
+
+
+def test_an_overlap_leaves_room_for_white_space_that_a_cluster_holds() -> None:
+    text = "aaa don'tbrown\u0600 "
+    made = build("fixed", max_size=200, overlap=50, unit="bytes", max_tokens=5).split(text)
+    assert [(span.text(text), span.overlap) for span in made.spans] == [("aaa don'tbrown", 0), ("'tbrown\u0600 ", 7)]
