@@ -24,7 +24,7 @@ def _code(definitions: str, statements: str, *, above: str, fold: bool = False) 
     begins, finds = chain_above(above) + inner, inner
     if _SLASHES in above:  # documentation, whatever it is about and however long its lines are
         begins += rf"|{chain_above(f'(?!{_DOCUMENTED})(?:{above})')}[ \t]{{0,200}}+{_DOCUMENTED}"
-        finds += rf"|[ \t]{{0,200}}+{_DOCUMENTED}"
+        finds = rf"[ \t]{{0,200}}+(?:{_DOCUMENTED}|(?<=[ \t])(?:{definitions}))"
     belongs = compile_pattern(rf"[ \t]{{0,80}}+(?:{above})")
     levels = (
         lines(definitions, "definition", above=above, flags=flags),
@@ -32,23 +32,30 @@ def _code(definitions: str, statements: str, *, above: str, fold: bool = False) 
         LineStart(compile_pattern(rf"(?:\r\n?|\n)(?={begins})", flags), "definition", belongs),
         *_CODE_TAIL,
     )
-    columns = compile_pattern(rf"\n(?:(?={definitions})|(?=({statements})))", flags)
+    columns = compile_pattern(rf"\n(?![\s}})])(?:(?={definitions})|(?=({statements})))", flags)  # most lines fail early
     return MarkLadder(
         levels,
         ("definition", "statement", "definition"),
         columns,
-        (compile_pattern(rf"\n(?:{finds})", flags),),
+        (compile_pattern(rf"\n{finds}", flags),),
+        (0, 1),
         belongs,
     )
 
 
-def _markup(*levels: LineStart | TagStart, early: str, late: tuple[str, ...] = (), stand: bool = False) -> MarkLadder:
-    fold = re.IGNORECASE if stand else re.NOFLAG
+def _markup(
+    *levels: LineStart | TagStart,
+    early: str | tuple[str, tuple[int, ...]],
+    late: tuple[str, ...] = (),
+    stand: bool = False,
+) -> MarkLadder:
+    finds, rungs = (early, tuple(range(len(levels)))) if isinstance(early, str) else early
     return MarkLadder(
         (*levels, *TEXT_LADDER),
         tuple(level.cut for level in levels),
-        compile_pattern(early, fold),
-        tuple(compile_pattern(each, fold) for each in late),
+        compile_pattern(finds),
+        tuple(compile_pattern(each) for each in late),
+        rungs=rungs,
         stand=stand,
         is_prose=True,
     )
@@ -72,6 +79,7 @@ _JS_DEFINITIONS = r"(?:export|async|function\*?|class)\b"
 _JS_STATEMENTS = r"(?:const|let|var|if|for|while|do|switch|case|default|try|return|import)\b"
 _RUBY_STATEMENTS = r"(?:if|unless|while|until|for|do|begin|rescue|case|require|include|attr_\w+)\b"
 _HTML_VOID = r"(?=[\s/>])"
+_FOLDED = "\u017f\u212a\u0130\u0131"  # letters that re.IGNORECASE takes for s, k and i
 _TAGS = (
     "html|head|body",
     "header|footer|main|nav|article|section|aside|div|table|ul|ol|dl|form|style|script",
@@ -83,6 +91,25 @@ _RULES = r"(?:\*[ \t]*){3,}(?:[\r\n]|\Z)|(?:-[ \t]*){3,}(?:[\r\n]|\Z)|(?:_[ \t]*
 
 def _tags(names: str) -> TagStart:
     return TagStart(compile_pattern(rf"<(?:{names}){_HTML_VOID}", re.IGNORECASE))
+
+
+def _tag_marks(*levels: str) -> tuple[str, tuple[int, ...]]:
+    """A pattern for the tags of several levels, and the level by the number of the last group that matched.
+
+    It goes by the first letter, which is not left to re.IGNORECASE: a set of letters rules out most tags at once.
+    """
+    by_letter: dict[str, dict[int, list[str]]] = {}
+    for level, names in enumerate(levels):
+        for name in names.split("|"):
+            by_letter.setdefault(name[0], {}).setdefault(level, []).append(name[1:])
+    rungs, tags, letters = [0], [], ""
+    for letter, rests_of in by_letter.items():
+        ends = [rf"(?i:{'|'.join(rests)}){_HTML_VOID}()" for rests in rests_of.values()]
+        cases = letter + letter.upper() + "".join(other for other in _FOLDED if re.match(letter, other, re.IGNORECASE))
+        letters += cases
+        rungs += rests_of
+        tags.append(f"[{cases}](?:{'|'.join(ends)})")
+    return f"<(?=[{letters}])(?:{'|'.join(tags)})", tuple(rungs)
 
 
 def _latex(commands: str, cut: Cut = "heading") -> LineStart:
@@ -168,8 +195,8 @@ _LADDERS: dict[str, Ladder] = {
     ),
     "html": _markup(
         *(_tags(names) for names in _TAGS),
-        early="<(?:(?:{0}){v}|((?:{1}){v})|((?:{2}){v}))".format(*_TAGS, v=_HTML_VOID),
-        late=(rf"<(?:{_TAGS[3]}){_HTML_VOID}",),
+        early=_tag_marks(*_TAGS[:2]),
+        late=(_tag_marks(_TAGS[2])[0], _tag_marks(_TAGS[3])[0]),
         stand=True,
     ),
     "sol": _code(

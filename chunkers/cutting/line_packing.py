@@ -12,19 +12,22 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from chunkers.budget import exceeded, turns
+from chunkers.cutting.found_marks import FoundMarks
+from chunkers.cutting.levels import BoundLevel, Level
 from chunkers.cutting.limits import Limit
-from chunkers.cutting.marks import MOST_ABOVE, MarkLadder, belongs_below
+from chunkers.cutting.marks import MarkLadder
 from chunkers.cutting.packing import INSIDE_WORDS, Packer
 from chunkers.cutting.plain import Packing
 from chunkers.records import NOTHING, Cut, Drop, Span
 from chunkers.text.graphemes import is_edge, trimmed_end
 from chunkers.text.lines import NON_SPACE, skip_space, trim_space
-from chunkers.text.sentences import OTHER_STOP, first_easy_start
+from chunkers.text.sentences import LATIN_STOP, OTHER_STOP, first_easy_start
 
 _BLANK = re.compile(r"\n[ \t]*+\n")
 _SPACED = re.compile(r"\n[ \t]++(?:\n|\Z)")
 _SLACK = 64
 _WORD_START = re.compile(r"(?<=\s)[!-~]")
+_OPENS = re.compile(r"[ \t]*+[!-~]")  # a line that surely is not blank
 _new = tuple.__new__  # a third of the time of Span(…)
 
 
@@ -48,142 +51,140 @@ class LinePacking(Packing):
 
 
 class _LinePacker(Packer):
-    __slots__ = ("above", "ascii", "back", "blank", "cuts", "late", "most", "prose", "size", "stands", "starts")
+    __slots__ = ("ascii", "back", "blank", "found", "most", "prose")
 
     def __init__(self, text: str, packing: LinePacking, most: int) -> None:
         limit = Limit(text, packing.bounds)
         super().__init__(text, len(text), packing.ladder, limit, packing.trim, packing.overlap, None, None, None)
         marks = packing.marks
-        self.most, self.above, self.ascii = most, marks.above, text.isascii()
+        self.most, self.ascii, self.prose = most, text.isascii(), marks.is_prose
         self.back = packing.overlap.most if packing.overlap is not None else 0
-        self.blank = blank = len(marks.cuts)  # the rung of blank lines, behind which come lines
-        self.cuts: tuple[Cut, ...] = (*marks.cuts, "blank-line", "line")
-        self.stands, self.prose = marks.stand, marks.is_prose
-        self.late, early = marks.late, blank - len(marks.late)
-        self.starts: list[list[int] | None] = [[] for _ in range(early)]
-        self.starts += [None] * len(self.late)
-        add = [ends.append for ends in self.starts if ends is not None]
-        for found in marks.early.finditer(text):
-            add[found.lastindex or 0](found.start())
+        self.found = FoundMarks(text, marks)
+        self.blank = len(marks.cuts)  # the rung of blank lines, behind which come lines
 
     def run_lines(self) -> tuple[list[Span], list[Drop]]:
         """`run`, for a whole text."""
-        text, end, spans, most = self.text, self.end, self.spans, self.most
-        blank, back, stands = self.blank, self.back, self.stands
+        text, end, spans, most, back = self.text, self.end, self.spans, self.most, self.back
+        blank, prose = self.blank, self.prose
+        marks, known, look, stands = self.found.by_rung, self.found.known, self.found.look, self.found.stand
+        cuts: tuple[Cut, ...] = (*self.found.cuts, "blank-line", "line")
+        find, append, opens = text.find, spans.append, _OPENS.match
         begin = position = self.inner_start(0, 0)
+        before = first = ended = 0  # the rung, start and end of the chunk before
         last = end - most
         for _ in turns(most):
-            # The next chunk runs from `begin`, repeats the text before `position`, and is new from there.
-            is_last = position >= last
-            if position >= end or (is_last and begin >= last):
+            # The next chunk runs from `begin`, repeats the text before `position`, and is new from there. The line from
+            # `position` is not blank.
+            if begin >= last:
                 if position < end:
-                    self._add(begin, position, end, "document-end")
+                    append(_new(Span, (begin, end, "document-end", (), "", None, max(ended - begin, 0), NOTHING, None)))
                 return spans, self.drops
-            high = begin + most
-            reach = skip_space(text, high, end) if text[high].isspace() else high
-            stop = -1
-            low = position if not text[position].isspace() else skip_space(text, position, high)
-            if low < high:
-                if not stands:  # no line ends in its indentation
-                    low = position
-                rung, stop = self._last_of(blank + 2, low, reach)
-                if stop > 0 and begin < position and rung > self.rung:
-                    hold = self._hold(rung, low, reach, is_last)
-                    if hold >= 0:
-                        begin = self._overlap_start(position, hold, begin)
-                        continue
-                    stop = -1 if hold == -2 else stop
+            reach = begin + most
+            if text[reach].isspace():
+                reach = skip_space(text, reach, end)
+            low = position
+            if stands and text[low].isspace():  # a mark may stand behind the indentation
+                low = skip_space(text, low, end)
+            rung = 0
+            for ends in marks:
+                if known[rung] <= reach:
+                    look(rung, low, reach)
+                stop = ends[bisect_right(ends, reach) - 1]
+                if stop > low:
+                    break
+                rung += 1
+            else:
+                rung, stop = self._last_line(low, reach)
+            if rung > before and stop > 0 and begin < position:
+                hold = self._hold(rung, low, reach, before, position >= last)
+                if hold >= 0:
+                    begin = self._overlap_start(position, hold, begin)
+                    continue
+                stop = -1 if hold == -2 else stop
             if stop > 0:
                 start = stop if stands and rung < blank else stop + 1
-                before = text[stop - 1]
-                if before.isspace():
-                    stop = trim_space(text, position, stop)
-                    stop = stop if is_edge(text, stop, begin) else -1
-                elif start == stop and before > "~" and not is_edge(text, stop, begin):
+                character = text[stop - 1]
+                if character.isspace():
+                    stop = position + len(text[position:stop].rstrip())
+                    if not ("!" <= text[stop - 1] <= "~" and text[stop] in " \n") and not is_edge(text, stop, begin):
+                        stop = -1
+                elif start == stop and character > "~" and not is_edge(text, stop, begin):
                     stop = -1
             if stop > 0:
-                self._add(begin, position, stop, self.cuts[rung])
-                self.rung = rung
-                position = self._line_from(start, end)
-            elif is_last:
-                position = self.last_chunk(begin, position, "")
+                repeated = ended - begin if begin < position else 0
+                append(_new(Span, (begin, stop, cuts[rung], (), "", None, repeated, NOTHING, None)))
+                first, ended, before = begin, stop, rung
+                position = start if opens(text, start) else self._line_from(start, end)
             else:
-                position = self.next(position)
-            begin = self._overlap_start(position) if back and spans and position < end else position
+                self.rung = before
+                position = self.last_chunk(begin, position, "") if position >= last else self.next(position)
+                before = self.rung
+                if spans:
+                    first, ended = spans[-1][:2]
+            begin = position
+            if back and position < end and spans:
+                if prose:
+                    begin = self._overlap_start(position)
+                    continue
+                # `_overlap_start`, where the overlap may have its full size and starts with a line
+                floor = ended - back
+                if first < floor and position - most <= floor:
+                    start = find("\n", floor - 1, ended) + 1
+                    if start and opens(text, start):
+                        begin = start
+                        continue
+                begin = self._overlap_start(position)
         raise exceeded()
 
     # --- where to end ------------------------------------------------------------------------------------------------
 
-    def _last_of(self, rungs: int, low: int, high: int) -> tuple[int, int]:
-        """The coarsest of the first `rungs` with a boundary in `low < end <= high`, and the last one there, or -1."""
-        text, above = self.text, self.above
-        for rung, ends in enumerate(self.starts[:rungs]):
-            if ends is None:
-                ends = self._found_late(rung)
-            at = bisect_right(ends, high)
-            if above is not None and at < len(ends) and low < (stop := self._top(ends[at])) <= high:
-                return rung, stop
-            at -= 1
-            while at >= 0 and ends[at] > low:
-                if above is None:
-                    return rung, ends[at]
-                if (stop := self._top(ends[at])) > low:
-                    return rung, stop
-                at -= 1
-        if rungs > self.blank:
-            stop = text.rfind("\n\n", low + 1, high + 2)
-            if (stop < 0 or text.find("\n", stop + 2, high + 1) >= 0) and _SPACED.search(
-                text, stop if stop > 0 else low + 1, high + 1
-            ):
-                found = [each.start() for each in _BLANK.finditer(text, stop if stop > 0 else low + 1, high + _SLACK)]
-                while found and found[-1] > high:
-                    found.pop()
-                stop = found[-1] if found else stop
-            if stop > 0:
-                return self.blank, stop
-        return self.blank + 1, text.rfind("\n", low + 1, high + 1) if rungs > self.blank + 1 else -1
+    def _last_line(self, low: int, high: int) -> tuple[int, int]:
+        """The rung of blank lines and the last one in `low < end <= high`, or else of lines and the last line end."""
+        text = self.text
+        stop = text.rfind("\n\n", low + 1, high + 2)
+        if (stop < 0 or text.find("\n", stop + 2, high + 1) >= 0) and _SPACED.search(
+            text, stop if stop > 0 else low + 1, high + 1
+        ):
+            found = [each.start() for each in _BLANK.finditer(text, stop if stop > 0 else low + 1, high + _SLACK)]
+            while found and found[-1] > high:
+                found.pop()
+            stop = found[-1] if found else stop
+        if stop > 0:
+            return self.blank, stop
+        return self.blank + 1, text.rfind("\n", low + 1, high + 1)
 
-    def _found_late(self, rung: int) -> list[int]:
-        ends = self.starts[rung] = [found.start() for found in self.late[rung - self.blank].finditer(self.text)]
-        return ends
-
-    def _top(self, end: int) -> int:
-        """The line end in front of the lines that belong to the one behind the line end `end`; -1 if there is none."""
-        text, above = self.text, self.above
-        if above is None or text[end - 1 : end] == "\n":
-            return end
-        for _ in range(MOST_ABOVE + 1):
-            start = belongs_below(text, end, above)
-            if start < 0:
-                return end
-            end = start - 1
-            if end < 0:
-                return -1
-        return -1
-
-    def _hold(self, rung: int, position: int, reach: int, is_last: bool) -> int:
+    def _hold(self, rung: int, low: int, reach: int, before: int, is_last: bool) -> int:
         """Up to where an overlap has to leave room, so that the cut is not finer than without it.
 
         -1 where it is not finer; -2 where the general way has to decide.
         """
         if is_last:
             return -2
-        text, high = self.text, min(position + self.most, self.end)
+        text, high = self.text, min(low + self.most, self.end)
         if high < self.end and text[high].isspace():
             high = skip_space(text, high, self.end)
-        coarser, stop = self._last_of(rung, reach, high)
-        if stop < 0:
+        for coarser, ends in enumerate(self.found.by_rung[:rung]):
+            if self.found.known[coarser] <= high:
+                self.found.look(coarser, low, high)
+            at = bisect_right(ends, reach)
+            if at < len(ends) and ends[at] <= high:
+                return -2 if coarser < before else ends[bisect_right(ends, low)]
+        if rung <= self.blank:
             return -1
-        if coarser < self.rung:
+        coarser, stop = self._last_line(reach, high)
+        if stop < 0 or coarser >= rung:
+            return -1
+        if coarser < before:
             return -2
-        ends = self.starts[coarser] if coarser < self.blank else None
-        if ends is not None:
-            for at in range(bisect_right(ends, position), len(ends)):
-                if (stop := self._top(ends[at])) > position:
-                    return stop
-        level = self.level(self.ladder[coarser])
-        gap = level.first(position, high)
+        gap = self.level(self.ladder[coarser]).first(low, high)
         return -2 if gap is None else gap[0]
+
+    def level(self, level: Level) -> BoundLevel:
+        """`Packer.level`, which need not look for marks again."""
+        for rung in range(self.blank):
+            if level is self.ladder[rung]:
+                return self.found.level(rung)
+        return super().level(level)
 
     # --- where to start ----------------------------------------------------------------------------------------------
 
@@ -211,18 +212,13 @@ class _LinePacker(Packer):
             floor = least
         if floor >= stop:
             return position
-        if self.prose:
-            start = text.find("\n\n", floor - 2 if floor > 2 else 0, stop) + 2
-            if start == 1:
-                start = first_easy_start(text, floor, stop)
-                if start < 0 and (self.ascii or not OTHER_STOP.search(text, floor, stop)):
-                    start = text.find("\n", floor - 1, stop) + 1
-            is_easy = floor <= start < stop and "!" <= text[start] <= "~"
-            if is_easy and (text[start - 1] == "\n" or not text[start - 2 : start - 1].isspace()):
-                return start
-            return self.overlap_start(position, must_hold=hold or None, above=above)
+        start = self._prose_start(floor, stop) if self.prose else 0
+        if start:
+            return start if start > 0 else self.overlap_start(position, must_hold=hold or None, above=above)
         start = text.find("\n", floor - 1, stop) + 1
         if start:
+            if _OPENS.match(text, start):
+                return start
             found = NON_SPACE.search(text, start, stop)
             if found is not None and (found.start() == start or "!" <= text[found.start()] <= "~"):
                 return start if found.start() == start else text.rfind("\n", start - 1, found.start()) + 1
@@ -236,6 +232,26 @@ class _LinePacker(Packer):
                 return position
         return self.overlap_start(position, must_hold=hold or None, above=above)
 
-    def _add(self, begin: int, position: int, end: int, cut: Cut) -> None:
-        repeated = self.spans[-1][1] - begin if begin < position else 0
-        self.spans.append(_new(Span, (begin, end, cut, (), "", None, repeated, NOTHING, None)))
+    def _prose_start(self, floor: int, stop: int) -> int:
+        """Where the first paragraph or else the first sentence starts in `floor <= start < stop`; 0 if none does.
+
+        -1 where the general way has to decide.
+        """
+        text, lead = self.text, floor - 2 if floor > 2 else 0
+        start = text.find("\n\n", lead, stop) + 2
+        if start > 1:
+            if _OPENS.match(text, start):
+                return start
+        elif self.ascii or text[lead:stop].isascii():
+            found = LATIN_STOP.search(text, lead, stop)
+            if found is None:
+                return 0
+            start = found.end() - 1
+        else:
+            start = first_easy_start(text, floor, stop)
+            if start < 0:
+                return -1 if OTHER_STOP.search(text, floor, stop) else 0
+        character = text[start]
+        if "!" <= character <= "~" or "\u4e00" <= character <= "\u9fff":
+            return start if text[start - 1] == "\n" or not text[start - 2].isspace() else -1
+        return -1

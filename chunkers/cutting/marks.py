@@ -101,17 +101,18 @@ def chain_above(above: str) -> str:
 class MarkLadder(Sequence[Level]):
     """A ladder whose coarsest levels are marks that patterns find in one pass; blank lines and lines come behind them.
 
-    `cuts` names those levels. `early` finds the marks of the first ones at once: the number of its last group, or 0, is
-    the level. Each of `late` finds those of one level more, when it is asked for. A mark is the end of the line before
-    it or, where marks `stand` anywhere, the offset before it. A line that starts with `above` belongs to the one below
-    it, which is the one that is found. All of it holds for texts whose lines end in `\\n`. `is_prose`: the other levels
-    are those of prose, and so is what overlap is made of.
+    `cuts` names those levels. `early` finds the marks of the first ones at once: the number of its last group, or 0,
+    tells the level, which is that of `rungs`. Each of `late` finds those of one level more, where it is asked for. A
+    mark is the end of the line before it or, where marks `stand` anywhere, the offset before it. A line that starts
+    with `above` belongs to the one below it, which is the one that is found. All of it holds for texts whose lines end
+    in `\\n`. `is_prose`: the other levels are those of prose, and so is what overlap is made of.
     """
 
     levels: tuple[Level, ...]
     cuts: tuple[Cut, ...]
     early: re.Pattern[str]
     late: tuple[re.Pattern[str], ...] = ()
+    rungs: tuple[int, ...] = (0,)
     above: re.Pattern[str] | None = None
     stand: bool = False
     is_prose: bool = False
