@@ -14,7 +14,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pipelines.errors import StorageError
@@ -45,7 +45,7 @@ class Claim:
     host: str = ""
     process: int = 0
     since: str = ""
-    expires: float = EXPIRES_SECONDS
+    expires: float = field(default_factory=lambda: EXPIRES_SECONDS)
 
     def __str__(self) -> str:
         return (
@@ -78,7 +78,9 @@ def _fresh(store: Store, own: str, now: int | None) -> Iterator[Claim]:
 def is_held(store: Store, entry: Entry, now: int) -> bool:
     """Whether the claim in the file `entry`, or any other file among claims, still holds at `now` (UTC ns)."""
     run_id = layout.claimed_run(entry.path)
-    return is_fresh(entry.modified, now) if run_id is None else _held(store, entry, run_id, now) is not None
+    if run_id is None:
+        return is_fresh(entry.modified, now, EXPIRES_SECONDS)
+    return _held(store, entry, run_id, now) is not None
 
 
 def _held(store: Store, entry: Entry, run_id: str, now: int) -> Claim | None:
@@ -111,7 +113,7 @@ def _is_gone(claim: Claim) -> bool:
     return False
 
 
-def is_fresh(modified: int | None, now: int, expires: float = EXPIRES_SECONDS) -> bool:
+def is_fresh(modified: int | None, now: int, expires: float) -> bool:
     """Whether a claim written at `modified` still holds at `now` (UTC ns). A time in the future does: clocks differ."""
     return modified is None or now - modified < expires * 1e9
 
