@@ -15,7 +15,7 @@ _MISSING = re.compile(r"ModuleNotFoundError|No module named")
 _RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit): .")
 _TWICE = re.compile(r"((?:[\w$]+\.)+[\w$]+: )\1")
 _LONGEST = 500
-_STEP = re.compile(r" \[while running '[^']*'\]$")
+_STEP = re.compile(r""" \[while running '[^']*'\](?=["')]*$)""")
 
 
 @contextmanager

@@ -7,23 +7,22 @@ import shlex
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions, SetupOptions
 from apache_beam.options.pipeline_options_validator import PipelineOptionsValidator
-from apache_beam.portability.api import beam_job_api_pb2
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.runners.runner import PipelineResult, create_runner
 from apache_beam.transforms.environments import SubprocessSDKEnvironment
 
-from chunkers.errors import nearest
 from pipelines.beam.engine import Engine
 from pipelines.beam.errors import engine_failed
+from pipelines.beam.job_servers import put_right, silence_threads
 from pipelines.beam.options import unknown_to_beam
-from pipelines.errors import RechunkError, UsageError
+from pipelines.errors import EngineFailed, RechunkError, UsageError
 from pipelines.processes import import_clouds, python_path
 
 Build = Callable[[beam.Pipeline], None]
@@ -48,6 +47,7 @@ def run_pipeline(engine: Engine, build: Build, *, name: str) -> None:
 def launch(engine: Engine, build: Build, *, name: str) -> PipelineResult:
     """Give the graph to a runner that is not local, and return at once."""
     import_clouds()
+    silence_threads()
     runner, options = _remote(engine, name)
     pipeline = beam.Pipeline(runner=runner, options=options)
     build(pipeline)
@@ -56,7 +56,7 @@ def launch(engine: Engine, build: Build, *, name: str) -> PipelineResult:
     except RechunkError:
         raise
     except Exception as error:
-        raise engine_failed(f"{engine.runner} could not be given the run", str(error) or repr(error)) from error
+        raise engine_failed(f"{engine.runner} could not be given the run", _said(error)) from error
 
 
 def wait_for(result: PipelineResult, engine: Engine) -> None:
@@ -70,9 +70,24 @@ def wait_for(result: PipelineResult, engine: Engine) -> None:
     except RechunkError:
         raise
     except Exception as error:
-        raise engine_failed(f"{engine.runner} did not finish the run", str(error) or repr(error)) from error
+        if _is_of_connection(error):
+            raise EngineFailed(
+                f"{engine.runner} does not answer any more ({_said(error)}), so what becomes of the run is not known; "
+                "`rechunk resume` goes on with its plan, whether the job is still at work or not"
+            ) from error
+        raise engine_failed(f"{engine.runner} did not finish the run", _said(error)) from error
     if state not in (None, "DONE"):
         raise engine_failed(f"{engine.runner} did not finish the run", f"the job is {state}")
+
+
+def _is_of_connection(error: Exception) -> bool:
+    """Whether it is gRPC's error (which Beam brings along), and no answer of the engine."""
+    return hasattr(error, "code") and hasattr(error, "details")
+
+
+def _said(error: Any) -> str:
+    """What an error says; one of a connection says it in its own way."""
+    return f"{error.code().name}: {error.details()}" if _is_of_connection(error) else str(error) or repr(error)
 
 
 def _local_runner(workers: int) -> Any:
@@ -104,28 +119,9 @@ def _remote(engine: Engine, name: str) -> tuple[Any, PipelineOptions]:
     wrong = PipelineOptionsValidator(options, runner).validate()
     if wrong:
         raise UsageError(f"{engine.runner} cannot be used so: {'; '.join(wrong)}")
-    unknown = unknown_to_beam(engine.arguments)
-    if unknown and hasattr(runner, "create_job_service_handle"):
-        _check_with_job_server(runner, engine.runner, unknown)
+    if hasattr(runner, "create_job_service_handle"):
+        put_right(runner, engine.runner, unknown_to_beam(engine.arguments))
     return runner, options
-
-
-def _check_with_job_server(runner: Any, name: str, unknown: Sequence[str]) -> None:
-    """Have options that Beam's Python does not know checked by the job server, before it gets the graph."""
-    connect = runner.create_job_service_handle
-
-    def connected(service: Any, options: PipelineOptions) -> Any:
-        answer = service.DescribePipelineOptions(beam_job_api_pb2.DescribePipelineOptionsRequest())
-        known = {each.name for each in answer.options}
-        wrong = [f"--{option}{nearest(option, known)}" for option in unknown if option not in known]
-        if known and wrong:  # those that upload a jar themselves have no list, and pass on whatever they get
-            raise UsageError(
-                f"neither Beam nor the job server of {name} has the option {', '.join(wrong)}; "
-                f"the job server has {', '.join(sorted(known))}"
-            )
-        return connect(service, options)
-
-    runner.create_job_service_handle = connected
 
 
 @contextmanager

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.engines.fetching import jars, prism
+from tests.engines.fetching import ROOT, dask, jars, prism
 from tests.engines.servers import Servers, command_line, descendants, free_port, worker_pool
 
 _MEGABYTE = 1 << 20
@@ -30,6 +31,7 @@ class Engine:
     servers: Servers
     pool: str = ""
     workers: list[int] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
 
     def python_workers(self) -> list[int]:
         """The Python processes that work now."""
@@ -118,6 +120,15 @@ def _spark_cluster(servers: Servers) -> Engine:
     return _with_job_server(servers, "SparkRunner", server)
 
 
+def _dask(servers: Servers) -> Engine:
+    """Two worker processes, started by Dask's own client."""
+    path = f"{ROOT}{os.pathsep}{dask()}"
+    options = ["--runner", "apache_beam.runners.dask.dask_runner.DaskRunner"]
+    return Engine(
+        options=options, servers=servers, environment={"PYTHONPATH": path, "DASK_LOGGING__DISTRIBUTED": "critical"}
+    )
+
+
 def executors(servers: Servers) -> list[int]:
     """The processes in which a Spark cluster does its work now."""
     workers = [process for name, process in servers.processes() if name.startswith("worker-")]
@@ -162,6 +173,7 @@ ENGINES = {
     "prism": _prism,
     "flink": _flink,
     "spark": _spark,
+    "dask": _dask,
     "flink-cluster": _flink_cluster,
     "spark-cluster": _spark_cluster,
 }

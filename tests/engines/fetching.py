@@ -1,4 +1,4 @@
-"""The engines themselves, fetched once from the registries of Go and Maven into `.engines/`, which git ignores."""
+"""The engines themselves, fetched once from the registries of Go, Maven and pip into `.engines/`, which git ignores."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 CACHE = ROOT / ".engines"
 
 _SECONDS = 1200
+_DASK = ("dask>=2025.1", "distributed>=2025.1")
 
 
 class Unavailable(Exception):
@@ -37,6 +39,12 @@ def jars(engine: str) -> str:
     folder = _or_skip(engine.capitalize(), f"{engine}-{digest}", _maven(pom))
     needs("java")
     return f"{folder}/*"
+
+
+def dask() -> Path:
+    """A folder that Dask can be imported from. Skips the test where it cannot be had."""
+    command = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *_DASK)
+    return _or_skip("Dask", f"dask-{hashlib.sha256(' '.join(_DASK).encode()).hexdigest()[:8]}", command)
 
 
 def needs(program: str) -> str:
@@ -94,8 +102,8 @@ def _fetched(name: str, command: Sequence[str]) -> Path:
 def _run(command: Sequence[str], target: Path) -> None:
     if shutil.which(command[0]) is None:
         raise Unavailable(f"{command[0]} is not on PATH")
-    into: Mapping[str, str] = {"GOBIN": str(target)} if command[0] == "go" else {"MAVEN_OPTS": "-Xmx512m"}
-    where = () if command[0] == "go" else (f"-DoutputDirectory={target}",)
+    into = {"GOBIN": str(target), "MAVEN_OPTS": "-Xmx512m"}
+    where = {"go": (), "mvn": (f"-DoutputDirectory={target}",)}.get(command[0], ("--target", str(target)))
     try:
         done = subprocess.run(
             [*command, *where],
@@ -109,4 +117,4 @@ def _run(command: Sequence[str], target: Path) -> None:
         raise Unavailable(f"{command[0]} did not end within {_SECONDS} s") from None
     if done.returncode:
         said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        raise Unavailable(f"{command[0]}: {said[0] if said else f'exit code {done.returncode}'}"[:300])
+        raise Unavailable(f"{Path(command[0]).name}: {said[0] if said else f'exit code {done.returncode}'}"[:300])

@@ -28,14 +28,14 @@ def test_what_the_others_are_compared_with(expected: tuple[Made, Made]) -> None:
     assert len(second.tables["renames"]) >= 10
 
 
-@pytest.mark.parametrize("name", ["prism", "flink", "spark"])
+@pytest.mark.parametrize("name", ["prism", "flink", "spark", "dask"])
 def test_the_table_is_that_of_this_machine(name: str, world: World, expected: tuple[Made, Made], folder: Path) -> None:
     with engine(name, folder) as running:
         world.reset()
-        first = world.run(running.options)
+        first = world.run(running.options, environment=running.environment)
         assert first.shards == expected[0].shards
         assert first == expected[0]
         world.edit()
-        second = world.run(running.options)
+        second = world.run(running.options, environment=running.environment)
         assert second.shards == expected[1].shards
         assert second == expected[1]

@@ -9,7 +9,7 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,17 +96,17 @@ class World:
         file.write_bytes(content)
         os.utime(file, (_LONG_AGO + 86_400 * day,) * 2)
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         """`rechunk`, in this folder."""
         command = [sys.executable, "-m", "pipelines", *arguments]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})}
         return subprocess.Popen(
             command, cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
-    def run(self, options: Sequence[str], *arguments: str) -> Made:
+    def run(self, options: Sequence[str], *arguments: str, environment: Mapping[str, str] | None = None) -> Made:
         """A run on the engine that pipeline options lead to; local if there are none."""
-        return self.made(self.start(*self.command(options, *arguments)))
+        return self.made(self.start(*self.command(options, *arguments), environment=environment))
 
     @staticmethod
     def command(options: Sequence[str], *arguments: str) -> list[str]:
