@@ -1,9 +1,10 @@
-"""`RechunkProvider`: the library where Beam's retrieval transforms want a chunker.
+"""`RechunkProvider`: the library where Beam's retrieval transforms want a chunker; and rows of the table as its chunks.
 
 `MLTransform` applies it, and Beam's embeddings and vector databases go on from there. A module of its own, because
 `apache_beam.ml` is much to import.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ class RechunkProvider(ChunkingTransformProvider):
     the id unless it is named. `metadata_fields` are copied onto every chunk. Options are those of `chunkers.build`.
 
     The content of a chunk is what an embedding should see: its context and its text. Its metadata has, under the names
-    of the table's columns, parent_id, chunk_count, start_index, end_index, headings, strategy, cut, and where there are
+    of the table's columns, parent_id, start_index, end_index, headings, strategy, cut, and where there are
     any title and context; besides what the document says of itself, and the fields. `chunk_id_fn` makes other ids.
 
     Raises OptionError for options that do not make sense, ValueError for a name that is missing. In the pipeline a
@@ -63,6 +64,21 @@ class RechunkProvider(ChunkingTransformProvider):
         return "Split document" >> beam.ParDo(split).with_output_types(Chunk)
 
 
+def chunk_of_row(row: Mapping[str, Any]) -> Chunk:
+    """A row of the chunks table (as `rechunk changes` gives them, too) as Beam's chunk.
+
+    Its metadata are the document's, and every other column that is not null but chunk_count and document_hash: these
+    change without the row being among the changes, and an index would hold on to old ones.
+    """
+    about = {name: value for name, value in row.items() if name not in _IN_CHUNK and value is not None}
+    metadata = {**json.loads(row["metadata"]), **about}
+    content = Content(text=row["context"] + row["text"])
+    return Chunk(content=content, id=row["id"], index=row["chunk_index"], metadata=metadata)
+
+
+_IN_CHUNK = frozenset({"id", "chunk_index", "text", "metadata", "chunk_count", "document_hash"})
+
+
 class _Fields:
     """Which field of a document is what."""
 
@@ -91,11 +107,11 @@ class _Split(beam.DoFn):
             chunks = self._documents.chunks(str(path), document)
         except Exception as error:
             raise DocumentFailed.of(failed(id_, path, self._documents.stage, error, None)) from error
-        items = [_item(id_, each, len(chunks), about) for each in chunks]
+        items = [_item(id_, each, about) for each in chunks]
         return items if self._assign_id is None else [self._assign_id(item) for item in items]
 
 
-def _item(id_: object, chunk: chunkers.Chunk, count: int, about: Mapping[str, Any]) -> Chunk:
+def _item(id_: object, chunk: chunkers.Chunk, about: Mapping[str, Any]) -> Chunk:
     metadata = {**about, **chunk.metadata}
     if chunk.title is not None:
         metadata.setdefault("title", chunk.title)
@@ -103,7 +119,6 @@ def _item(id_: object, chunk: chunkers.Chunk, count: int, about: Mapping[str, An
         metadata["context"] = chunk.context
     metadata |= {
         "parent_id": id_,
-        "chunk_count": count,
         "start_index": chunk.start,
         "end_index": chunk.end,
         "headings": list(chunk.headings),

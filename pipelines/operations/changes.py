@@ -13,7 +13,7 @@ from pipelines.operations.tables import load_snapshot, open_table
 from pipelines.reconcile import Net, net
 from pipelines.storage.store import Store
 from pipelines.table import shards
-from pipelines.table.records import Shard, Snapshot
+from pipelines.table.records import Shard
 from pipelines.table.renaming import renames_between
 from pipelines.table.schemas import DOCUMENTS
 
@@ -23,9 +23,12 @@ _ROWS_AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangesSince:
-    """What turns an index at version `since` into one at version `until`. Nothing is read before it is asked for."""
+    """What turns an index at version `since` into one at version `until`. Nothing is read before it is asked for.
 
-    since: int
+    `since` None is an empty index.
+    """
+
+    since: int | None
     until: int
     _store: Store
     _before: tuple[Shard, ...]
@@ -69,17 +72,17 @@ class ChangesSince:
             yield from batch.to_pylist()
 
 
-def changes_since(target: str, since: int) -> ChangesSince:
-    """Compare version `since` of a table (a configuration or an address) with its newest.
+def changes_since(target: str, since: int | None) -> ChangesSince:
+    """Compare version `since` of a table (a configuration or an address) with its newest; None with nothing at all.
 
     TableStateError when there is no such version, or its files were collected.
     """
     store = open_table(target)
     new = load_snapshot(store)
-    old = load_snapshot(store, since)
-    same = _state_files(old) & _state_files(new)  # a shard that no run touched since has the same states
+    old = () if since is None else load_snapshot(store, since).shards
+    same = _state_files(old) & _state_files(new.shards)  # a shard that no run touched since has the same states
     touched = tuple(shard for shard in new.shards if shard.documents.sha256 not in same)
-    before = tuple(shard for shard in old.shards if shard.documents.sha256 not in same)
+    before = tuple(shard for shard in old if shard.documents.sha256 not in same)
     assert new.version is not None
     return ChangesSince(
         since=since,
@@ -91,8 +94,8 @@ def changes_since(target: str, since: int) -> ChangesSince:
     )
 
 
-def _state_files(table: Snapshot) -> set[str]:
-    return {shard.documents.sha256 for shard in table.shards}
+def _state_files(owners: tuple[Shard, ...]) -> set[str]:
+    return {shard.documents.sha256 for shard in owners}
 
 
 def _states(store: Store, owners: tuple[Shard, ...]) -> pa.Table:

@@ -17,7 +17,7 @@ with quiet_beam():
     from apache_beam.runners.portability.fn_api_runner import FnApiRunner
     from apache_beam.testing.util import assert_that, equal_to
 
-    from pipelines.beam.rag import RechunkProvider
+    from pipelines.beam.rag import RechunkProvider, chunk_of_row
 
 TEXT = "---\ntag: x\n---\n\n# Tides\n\nTwice a day, nearly.\n\n## Gulls\n\nAll day."
 DOCUMENTS = [{"id": "notes/a.md", "text": TEXT, "lang": "en"}, {"id": "b.txt", "text": b"Plain.", "lang": "de"}]
@@ -41,7 +41,6 @@ def expected() -> list[Chunk]:
                 "lang": document["lang"],
                 **each.metadata,
                 "parent_id": document["id"],
-                "chunk_count": len(chunks),
                 "start_index": each.start,
                 "end_index": each.end,
                 "headings": list(each.headings),
@@ -119,3 +118,22 @@ def test_wrong_arguments_are_refused_at_once() -> None:
         provider(max_sice=3)
     with pytest.raises(ValueError, match="document_field"):
         RechunkProvider(document_field="")
+
+
+def test_a_row_of_the_table_is_a_chunk_without_what_changes_unsaid() -> None:
+    row = {
+        "id": "a.md#1",
+        "parent_id": "a.md",
+        "chunk_index": 1,
+        "chunk_count": 2,
+        "text": "Body.",
+        "context": "T: ",
+        "start_index": 7,
+        "headings": ["T"],
+        "title": None,
+        "document_hash": "ab",
+        "metadata": '{"lang":"en"}',
+        "price": 1.5,
+    }
+    about = {"parent_id": "a.md", "context": "T: ", "start_index": 7, "headings": ["T"], "lang": "en", "price": 1.5}
+    assert chunk_of_row(row) == Chunk(content=Content(text="T: Body."), id="a.md#1", index=1, metadata=about)
