@@ -26,7 +26,7 @@ from chunkers.text.sentences import LATIN_STOP, OTHER_STOP, first_easy_start
 _BLANK = re.compile(r"\n[ \t]*+\n")
 _SPACED = re.compile(r"\n[ \t]++(?:\n|\Z)")
 _SLACK = 64
-_WORD_START = re.compile(r"(?<=\s)[!-~]")
+_WORD_START = re.compile(r"(?<=\s)\S")
 _OPENS = re.compile(r"[ \t]*+[!-~]")  # a line that surely is not blank
 _new = tuple.__new__  # a third of the time of Span(…)
 
@@ -65,10 +65,10 @@ class _LinePacker(Packer):
     def run_lines(self) -> tuple[list[Span], list[Drop]]:
         """`run`, for a whole text."""
         text, end, spans, most, back = self.text, self.end, self.spans, self.most, self.back
-        blank, prose = self.blank, self.prose
+        blank, prose, ascii = self.blank, self.prose, self.ascii
         marks, known, look, stands = self.found.by_rung, self.found.known, self.found.look, self.found.stand
         cuts: tuple[Cut, ...] = (*self.found.cuts, "blank-line", "line")
-        find, append, opens = text.find, spans.append, _OPENS.match
+        find, append, opens, full_stop = text.find, spans.append, _OPENS.match, LATIN_STOP.search
         begin = position = self.inner_start(0, 0)
         before = first = ended = 0  # the rung, start and end of the chunk before
         last = end - most
@@ -96,11 +96,12 @@ class _LinePacker(Packer):
             else:
                 rung, stop = self._last_line(low, reach)
             if rung > before and stop > 0 and begin < position:
-                hold = self._hold(rung, low, reach, before, position >= last)
+                hold = self._hold(rung, low, reach, before) if position < last else -1
                 if hold >= 0:
-                    begin = self._overlap_start(position, hold, begin)
+                    begin = self._overlap_start(position, hold, begin) if hold else position
                     continue
-                stop = -1 if hold == -2 else stop
+                if position >= last:
+                    stop = -1
             if stop > 0:
                 start = stop if stands and rung < blank else stop + 1
                 character = text[stop - 1]
@@ -113,8 +114,11 @@ class _LinePacker(Packer):
             if stop > 0:
                 repeated = ended - begin if begin < position else 0
                 append(_new(Span, (begin, stop, cuts[rung], (), "", None, repeated, NOTHING, None)))
-                first, ended, before = begin, stop, rung
-                position = start if opens(text, start) else self._line_from(start, end)
+                first, ended, before, position = begin, stop, rung, start
+                if text[start] == "\n":
+                    position += 1
+                if not opens(text, position):
+                    position = self._line_from(start, end)
             else:
                 self.rung = before
                 position = self.last_chunk(begin, position, "") if position >= last else self.next(position)
@@ -123,14 +127,23 @@ class _LinePacker(Packer):
                     first, ended = spans[-1][:2]
             begin = position
             if back and position < end and spans:
-                if prose:
-                    begin = self._overlap_start(position)
-                    continue
-                # `_overlap_start`, where the overlap may have its full size and starts with a line
+                # `_overlap_start`, where the overlap may have its full size and starts in the plainest way
                 floor = ended - back
-                if first < floor and position - most <= floor:
-                    start = find("\n", floor - 1, ended) + 1
-                    if start and opens(text, start):
+                if first < floor > 1 and position - most <= floor:
+                    start = 0
+                    if prose:
+                        start = find("\n\n", floor - 2, ended) + 2
+                        if start == 1:
+                            start = 0
+                            if not ascii and not text[floor - 2 : ended].isascii():
+                                start = -1
+                            elif (found := full_stop(text, floor - 2, ended)) is not None:
+                                start = found.end() - 1
+                                if text[start - 1] != "\n" and text[start - 2].isspace():
+                                    start = -1
+                    if start == 0:
+                        start = find("\n", floor - 1, ended) + 1
+                    if start > 0 and opens(text, start):
                         begin = start
                         continue
                 begin = self._overlap_start(position)
@@ -153,31 +166,28 @@ class _LinePacker(Packer):
             return self.blank, stop
         return self.blank + 1, text.rfind("\n", low + 1, high + 1)
 
-    def _hold(self, rung: int, low: int, reach: int, before: int, is_last: bool) -> int:
+    def _hold(self, rung: int, low: int, reach: int, before: int) -> int:
         """Up to where an overlap has to leave room, so that the cut is not finer than without it.
 
-        -1 where it is not finer; -2 where the general way has to decide.
+        -1 where it is not finer (than that, or the cut before); 0 where there can be no overlap.
         """
-        if is_last:
-            return -2
-        text, high = self.text, min(low + self.most, self.end)
-        if high < self.end and text[high].isspace():
+        text, high, marks = self.text, low + self.most, self.found
+        if high >= self.end:
+            high = self.end
+        elif text[high].isspace():
             high = skip_space(text, high, self.end)
-        for coarser, ends in enumerate(self.found.by_rung[:rung]):
-            if self.found.known[coarser] <= high:
-                self.found.look(coarser, low, high)
+        for coarser, ends in enumerate(marks.by_rung[:rung]):
+            if marks.known[coarser] <= high:
+                marks.look(coarser, low, high)
             at = bisect_right(ends, reach)
             if at < len(ends) and ends[at] <= high:
-                return -2 if coarser < before else ends[bisect_right(ends, low)]
-        if rung <= self.blank:
-            return -1
-        coarser, stop = self._last_line(reach, high)
-        if stop < 0 or coarser >= rung:
-            return -1
-        if coarser < before:
-            return -2
-        gap = self.level(self.ladder[coarser]).first(low, high)
-        return -2 if gap is None else gap[0]
+                break
+        else:
+            coarser, stop = self._last_line(reach, high) if rung > self.blank else (rung, -1)
+            if stop < 0 or coarser >= rung:
+                return -1
+        gap = self.level(self.ladder[max(coarser, before)]).first(low, high)
+        return 0 if gap is None else gap[0]
 
     def level(self, level: Level) -> BoundLevel:
         """`Packer.level`, which need not look for marks again."""
@@ -222,14 +232,16 @@ class _LinePacker(Packer):
             found = NON_SPACE.search(text, start, stop)
             if found is not None and (found.start() == start or "!" <= text[found.start()] <= "~"):
                 return start if found.start() == start else text.rfind("\n", start - 1, found.start()) + 1
-        elif self.ascii or text[floor - 1 : stop].isascii():
+        else:
             if len(self.spans) == 1 and text[first].isspace():  # the document's first word is no boundary
                 floor = max(floor, skip_space(text, first, stop) + 1)
             word = _WORD_START.search(text, floor, stop)
-            if word is not None:
-                return word.start()
-            if cut not in INSIDE_WORDS:
-                return position
+            start = word.start() if word is not None else stop
+            if self.ascii or text[floor - 1 : start].isascii():
+                if word is None and cut not in INSIDE_WORDS:
+                    return position
+                if "!" <= text[start] <= "~" and word is not None:
+                    return start
         return self.overlap_start(position, must_hold=hold or None, above=above)
 
     def _prose_start(self, floor: int, stop: int) -> int:
@@ -251,7 +263,9 @@ class _LinePacker(Packer):
             start = first_easy_start(text, floor, stop)
             if start < 0:
                 return -1 if OTHER_STOP.search(text, floor, stop) else 0
-        character = text[start]
-        if "!" <= character <= "~" or "\u4e00" <= character <= "\u9fff":
-            return start if text[start - 1] == "\n" or not text[start - 2].isspace() else -1
+        if text[start].isspace():
+            start = skip_space(text, start, stop)
+        if start < stop and ("!" <= text[start] <= "~" or "\u4e00" <= text[start] <= "\u9fff"):
+            line = text.rfind("\n", floor - 1, start) + 1  # the indentation goes with it
+            return line if line and (line == start or text[line:start].isspace()) else start
         return -1
