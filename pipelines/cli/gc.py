@@ -58,6 +58,10 @@ def _print(found: Collected, console: Console) -> None:
         "files": found.files,
         "bytes": found.bytes,
     }
+    if found.uploads:
+        rows["unfinished uploads"] = found.uploads
     console.pairs(rows if found.dry_run else rows | {"bytes freed": found.freed})
+    for note in found.notes:
+        console.warning(note)
     done = "would delete" if found.dry_run else "deleted"
     console.message(f"{found.table}: {done} {found.files:,} files, {size_text(found.bytes)}")

@@ -18,14 +18,14 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipelines.errors import StorageError, TableStateError
-from pipelines.storage.store import Store
+from pipelines.storage.store import Store, Upload
 from pipelines.table import layout, log
 from pipelines.table.claims import is_held
-from pipelines.table.inventory import NOTES, RunFiles, take_inventory
+from pipelines.table.inventory import NOTES, RunFiles, owner, take_inventory
 from pipelines.table.retention import Kept, kept_versions
 
 RETAIN_SECONDS = log.RETENTION_DAYS * 86_400.0
@@ -39,7 +39,7 @@ class Collected:
     `versions` can no longer be read; `oldest` is the oldest that can, None for a table without any. `marked` runs will
     be deleted by a later collection, `waiting` ones were marked before and it is too early. `runs` were deleted whole.
     `bytes` are those of the deleted objects. `freed` is less on a disk, where versions share files as hard links; a dry
-    run does not know it.
+    run does not know it. `uploads` in parts that broke off were let go; `notes` say what could not be collected.
     """
 
     table: str
@@ -52,6 +52,8 @@ class Collected:
     files: int = 0
     bytes: int = 0
     freed: int = 0
+    uploads: int = 0
+    notes: list[str] = field(default_factory=list)
 
 
 def collect(
@@ -78,6 +80,10 @@ def collect(
         work.judge(run, at_work=layout.claim_file(run.run_id) in held)
     stale = [entry for path, entry in claims.items() if path not in held]
     work.delete({entry.path: entry.size for entry in (*stale, *temporaries) if _is_past(entry.modified, now, grace)})
+    try:
+        work.abort(store.uploads(), held)
+    except StorageError as error:  # it takes rights of its own, and costs nothing but room
+        work.found.notes.append(f"unfinished uploads are left: {error}")
     return work.found
 
 
@@ -209,3 +215,14 @@ class _Collection:
         self.found.bytes += sum(doomed.values())
         if not self._dry_run:
             self.found.freed += self._store.delete_many(doomed)
+
+    def abort(self, uploads: Sequence[Upload], held: Collection[str]) -> None:
+        """Let go of uploads that broke off: of a run that is not at work, begun before the grace period."""
+        for upload in uploads:
+            run_id = owner(upload.path)
+            if run_id is None or layout.claim_file(run_id) in held:
+                continue
+            if _is_past(upload.begun, self._now, self._grace):
+                if not self._dry_run:
+                    self._store.abort(upload)
+                self.found.uploads += 1

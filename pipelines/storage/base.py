@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import BinaryIO, NamedTuple
 
@@ -55,6 +55,14 @@ class Opened(NamedTuple):
 
     file: BinaryIO
     entry: Entry
+
+
+class Upload(NamedTuple):
+    """A write in parts that has not come to an end: to `path`, begun at UTC ns, `number` is the store's name of it."""
+
+    path: str
+    begun: int | None
+    number: str
 
 
 class Page(NamedTuple):
@@ -177,6 +185,13 @@ class Store(ABC):
     def temporaries(self) -> Iterator[Entry]:
         """What interrupted writes left behind, which no listing shows. Most stores leave nothing."""
         return iter(())
+
+    def uploads(self) -> Sequence[Upload]:
+        """Writes in parts that are under way or broke off, of stores that keep their parts until somebody says."""
+        return ()
+
+    def abort(self, upload: Upload) -> None:  # noqa: B027 - where there are no uploads there is nothing to do
+        """Let go of the parts of an upload; nothing happens when it has ended."""
 
     def exists(self, path: str) -> bool:
         """Whether the object is there."""

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from pipelines.errors import StorageError
 from pipelines.storage.answered import reason_of
-from pipelines.storage.base import Entry, Fetched, Opened, Page, Skipped, Store
+from pipelines.storage.base import Entry, Fetched, Opened, Page, Skipped, Store, Upload
 from pipelines.storage.client import Client, Listed
 from pipelines.storage.ranges import RangeFile
 from pipelines.storage.retry import Retry, is_transient
@@ -111,7 +111,10 @@ class BucketStore(Store):
 
     def write(self, path: str, data: bytes | memoryview) -> None:
         key, content = self._key(path), bytes(data)
-        self._asked("cannot be written", path, lambda: self._client().put(key, content))
+        try:
+            self._asked("cannot be written", path, lambda: self._client().put(key, content))
+        except FileNotFoundError:
+            raise StorageError("cannot be written: its upload in parts was aborted", address=self.child(path)) from None
 
     def create(self, path: str, data: bytes) -> bool:
         key, token = self._key(path), uuid.uuid4().hex
@@ -177,6 +180,17 @@ class BucketStore(Store):
         key = self._key(path)
         try:
             self._asked("cannot be deleted", path, lambda: self._client().delete(key))
+        except FileNotFoundError:
+            return
+
+    def uploads(self) -> Sequence[Upload]:
+        found = self._asked("unfinished uploads cannot be listed", None, lambda: self._client().uploads(self._root))
+        return [Upload(key[len(self._root) :], begun, number) for key, begun, number in found]
+
+    def abort(self, upload: Upload) -> None:
+        key = self._key(upload.path)
+        try:
+            self._asked("its upload cannot be aborted", upload.path, lambda: self._client().abort(key, upload.number))
         except FileNotFoundError:
             return
 

@@ -21,6 +21,14 @@ class Listed(NamedTuple):
     validator: str | None
 
 
+class Begun(NamedTuple):
+    """An upload in parts: the whole key of what it is to become, when it began (UTC ns), the store's name of it."""
+
+    key: str
+    begun: int | None
+    number: str
+
+
 class Client(ABC):
     """One bucket (or container). Keys are whole and literal, never parsed as globs, versions or URLs.
 
@@ -91,6 +99,14 @@ class Client(ABC):
     @abstractmethod
     def delete(self, key: str) -> None:
         """Delete the object; a missing one may be an error or none."""
+
+    def uploads(self, prefix: str) -> list[Begun]:
+        """Uploads in parts of keys that start with `prefix` that have not ended; none where the store drops them."""
+        return []
+
+    def abort(self, key: str, number: str) -> None:
+        """End an upload without an object. One that has ended is FileNotFoundError."""
+        raise FileNotFoundError(key)
 
 
 class ShortBody(Exception):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pipelines.storage.base import Fetched
-from pipelines.storage.client import Client, Listed, ShortBody
+from pipelines.storage.client import Begun, Client, Listed, ShortBody
 from pipelines.storage.times import nanoseconds
 
 if TYPE_CHECKING:  # importing it takes s3fs
@@ -151,6 +151,12 @@ class FastS3Client(Client):
 
     def delete(self, key: str) -> None:
         self._client.delete(key)
+
+    def uploads(self, prefix: str) -> list[Begun]:
+        return self._client.uploads(prefix)
+
+    def abort(self, key: str, number: str) -> None:
+        self._client.abort(key, number)
 
 
 def _literal(key: str) -> bool:

@@ -14,7 +14,7 @@ import fsspec
 from fsspec.asyn import sync
 
 from pipelines.storage.base import Fetched
-from pipelines.storage.client import TOKEN, Changed, Client, Listed, ShortBody
+from pipelines.storage.client import TOKEN, Begun, Changed, Client, Listed, ShortBody
 from pipelines.storage.times import nanoseconds
 
 CONNECTIONS = 64
@@ -160,11 +160,27 @@ class S3Client(Client):
     def delete(self, key: str) -> None:
         self._call("delete_object", Key=key)
 
+    def uploads(self, prefix: str) -> list[Begun]:
+        found: list[Begun] = []
+        after: dict[str, str] = {}
+        while True:
+            answer = self._call("list_multipart_uploads", Prefix=prefix, **after)
+            found += [
+                Begun(each["Key"], nanoseconds(each.get("Initiated")), each["UploadId"])
+                for each in answer.get("Uploads", ())
+            ]
+            if not answer.get("IsTruncated"):
+                return found
+            after = {"KeyMarker": answer["NextKeyMarker"], "UploadIdMarker": answer["NextUploadIdMarker"]}
+
+    def abort(self, key: str, number: str) -> None:
+        self._call("abort_multipart_upload", Key=key, UploadId=number)
+
     def _abort(self, key: str, upload: str) -> None:
         try:
-            self._call("abort_multipart_upload", Key=key, UploadId=upload)
+            self.abort(key, upload)
         except Exception:
-            return  # what went wrong before matters more; the bucket's lifecycle rule takes the parts
+            return  # what went wrong before matters more; `gc` takes the parts
 
     def _get(self, key: str, **more: Any) -> tuple[bytes, Mapping[str, Any]]:
         async def whole() -> tuple[bytes, Mapping[str, Any]]:

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from pipelines.errors import StorageError, UsageError
-from pipelines.storage.base import Entry, Fetched, Opened, Page, Skipped, Store
+from pipelines.storage.base import Entry, Fetched, Opened, Page, Skipped, Store, Upload
 from pipelines.storage.bucket import BucketStore
 from pipelines.storage.client import Client
 from pipelines.storage.fast import faster
@@ -18,7 +18,7 @@ from pipelines.storage.local import LocalStore
 from pipelines.storage.protocols import BUCKETS, install
 from pipelines.storage.remote import FsspecStore, MemoryStore
 
-__all__ = ["Entry", "Fetched", "Opened", "Page", "Skipped", "Store", "open_source", "open_store"]
+__all__ = ["Entry", "Fetched", "Opened", "Page", "Skipped", "Store", "Upload", "open_source", "open_store"]
 
 Options = Mapping[str, Mapping[str, Any]]
 

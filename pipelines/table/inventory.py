@@ -67,10 +67,19 @@ def take_inventory(store: Store) -> dict[str, RunFiles]:
     return found
 
 
-def _owned(store: Store) -> Iterator[tuple[str, Entry]]:
+def owner(path: str) -> str | None:
+    """The run that an object of this path is of; None for what is no run's, as anything that is not ours."""
     for prefix, pattern in ((layout.RUNS, _OWN), (layout.CHUNKS, _PART)):
+        if path.startswith(prefix):
+            run_id, _, name = path.removeprefix(prefix).partition("/")
+            return run_id if layout.RUN_ID.fullmatch(run_id) and pattern.fullmatch(name) else None
+    return None
+
+
+def _owned(store: Store) -> Iterator[tuple[str, Entry]]:
+    for prefix in (layout.RUNS, layout.CHUNKS):
         for page in store.list(prefix):
             for entry in page.entries():
-                run_id, _, name = entry.path.removeprefix(prefix).partition("/")
-                if layout.RUN_ID.fullmatch(run_id) and pattern.fullmatch(name):
+                run_id = owner(entry.path)
+                if run_id is not None:
                     yield run_id, entry

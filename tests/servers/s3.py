@@ -67,6 +67,16 @@ class Bucket:
         return [key.decode() for key in found[:most]], len(found) > most
 
 
+@dataclass(slots=True)
+class Parts:
+    """An upload in parts that has not ended."""
+
+    bucket: Bucket
+    key: str
+    begun: float
+    parts: dict[int, bytes] = field(default_factory=dict)
+
+
 class Refused(Exception):
     """An answer that is an error."""
 
@@ -93,7 +103,7 @@ class S3Server:
         self.most_at_once = 0
         self._at_once = 0
         self._buckets: dict[str, Bucket] = {}
-        self._uploads: dict[str, tuple[str, dict[int, bytes]]] = {}
+        self.uploads: dict[str, Parts] = {}
         self._numbers = itertools.count(1)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -108,7 +118,7 @@ class S3Server:
     def clear(self) -> None:
         """As new: no buckets, no faults, no habits."""
         self._buckets.clear()
-        self._uploads.clear()
+        self.uploads.clear()
         self.faults.clear()
         self.requests.clear()
         self.latency, self.exclusive, self.damage_copies = 0.0, True, False
@@ -211,17 +221,20 @@ class S3Server:
                 return Answer(204)
             case "begin":
                 number = str(next(self._numbers))
-                self._uploads[number] = (key, {})
+                self.uploads[number] = Parts(found, key, time.time())
                 text = f"<InitiateMultipartUploadResult><UploadId>{number}</UploadId></InitiateMultipartUploadResult>"
                 return Answer(body=text.encode())
             case "part":
-                self._uploads[query["uploadId"]][1][int(query["partNumber"])] = body
+                self._upload(query).parts[int(query["partNumber"])] = body
                 return Answer(headers={"ETag": f'"{hashlib.md5(body).hexdigest()}"'})
             case "end":
-                return self._complete(found, query["uploadId"], body)
+                return self._complete(found, query, body)
             case "abort":
-                self._uploads.pop(query["uploadId"], None)
+                self._upload(query)
+                del self.uploads[query["uploadId"]]
                 return Answer(204)
+            case "list uploads":
+                return self._list_uploads(found, query)
         raise Refused(501, "NotImplemented")
 
     def _put(self, bucket: Bucket, key: str, headers: dict[str, str], body: bytes) -> Answer:
@@ -231,8 +244,35 @@ class S3Server:
         metadata = {name[len(start) :]: value for name, value in headers.items() if name.startswith(start)}
         return Answer(headers={"ETag": bucket.put(key, body, metadata).etag})
 
-    def _complete(self, bucket: Bucket, number: str, body: bytes) -> Answer:
-        key, parts = self._uploads.pop(number)
+    def _upload(self, query: dict[str, str]) -> Parts:
+        found = self.uploads.get(query["uploadId"])
+        if found is None:
+            raise Refused(404, "NoSuchUpload")
+        return found
+
+    def _list_uploads(self, bucket: Bucket, query: dict[str, str]) -> Answer:
+        """Two a page."""
+        marker = (query.get("key-marker", ""), query.get("upload-id-marker", ""))
+        mine = [(each.key, number, each.begun) for number, each in self.uploads.items() if each.bucket is bucket]
+        asked = sorted(each for each in mine if each[0].startswith(query.get("prefix", "")) and each[:2] > marker)
+        items = [
+            f"<Upload><Key>{escape(key)}</Key><UploadId>{number}</UploadId>"
+            f"<Initiated>{time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime(begun))}</Initiated></Upload>"
+            for key, number, begun in asked[:2]
+        ]
+        more = len(asked) > 2
+        key, number, _ = asked[:2][-1] if asked else ("", "", 0.0)
+        end = f"<NextKeyMarker>{escape(key)}</NextKeyMarker><NextUploadIdMarker>{number}</NextUploadIdMarker>"
+        text = (
+            f"<ListMultipartUploadsResult><IsTruncated>{str(more).lower()}</IsTruncated>{end if more else ''}"
+            f"{''.join(items)}</ListMultipartUploadsResult>"
+        )
+        return Answer(body=text.encode())
+
+    def _complete(self, bucket: Bucket, query: dict[str, str], body: bytes) -> Answer:
+        upload = self._upload(query)
+        del self.uploads[query["uploadId"]]
+        key, parts = upload.key, upload.parts
         asked = [int(each.text or 0) for each in ElementTree.fromstring(body).iter() if each.tag.endswith("PartNumber")]
         data = b"".join(parts[number] for number in asked)
         stored = bucket.put(key, data, etag=f'"{hashlib.md5(data).hexdigest()}-{len(asked)}"')
@@ -242,12 +282,12 @@ class S3Server:
     @property
     def unfinished_uploads(self) -> int:
         """Multipart uploads that were neither completed nor aborted."""
-        return len(self._uploads)
+        return len(self.uploads)
 
 
 def _operation(method: str, key: str, query: dict[str, str], headers: dict[str, str]) -> str:
     if not key:
-        return "list" if method == "GET" else "bucket"
+        return "bucket" if method != "GET" else "list uploads" if "uploads" in query else "list"
     if "uploads" in query:
         return "begin"
     if "uploadId" in query:
