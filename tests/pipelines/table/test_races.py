@@ -1,8 +1,9 @@
-"""Writers that race for one version, on every store but S3 (test_races_on_s3.py): exactly one wins."""
+"""Writers that race for one version, on every store: exactly one wins."""
 
 from __future__ import annotations
 
 import multiprocessing
+import threading
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -10,15 +11,19 @@ from typing import Any
 
 import pytest
 
+from pipelines.operations.run import run
+from pipelines.records import RunOptions
+from pipelines.storage.store import open_store
 from pipelines.table import log
 from tests.pipelines.run.buckets import Stored
 from tests.pipelines.run.corpus import text
-from tests.pipelines.table.test_races_on_s3 import WRITERS, race, whole_run
+from tests.servers.s3 import S3Server
 
 Options = dict[str, dict[str, Any]]
 Place = tuple[str, Options]
 
-STORES = ["disk", "memory", "gcs", pytest.param("azure", marks=pytest.mark.slow)]
+WRITERS = 8
+STORES = ["disk", "memory", "s3", "gcs", *(pytest.param(name, marks=pytest.mark.slow) for name in ("moto", "azure"))]
 
 
 @pytest.fixture
@@ -31,12 +36,40 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Pla
         if name == "memory":
             return f"memory://races-{uuid.uuid4().hex}", {}
         if name == "gcs":
-            request.getfixturevalue("gcs")
             return "gs://bucket", request.getfixturevalue("gcs_options")
-        found: Place = request.getfixturevalue("azure")
+        if name == "s3":
+            server: S3Server = request.getfixturevalue("s3")
+            server.latency = 0.002  # so that requests overlap
+            return "s3://bucket", request.getfixturevalue("s3_options")
+        found: Place = request.getfixturevalue(name)
         return found
 
     return place
+
+
+def content(writer: int) -> bytes:
+    """Half of the writers write the same."""
+    return b"all write the same" if writer % 2 else f"writer {writer}".encode()
+
+
+def race(address: str, options: Options, names: list[str]) -> list[tuple[str, list[int]]]:
+    """All writers create each of `names` at once; by name, who won."""
+    barrier = threading.Barrier(WRITERS)
+    won: dict[str, list[int]] = {name: [] for name in names}
+
+    def write(number: int) -> None:
+        store = open_store(address, options)
+        for name in names:
+            barrier.wait()
+            if store.create(name, content(number)):
+                won[name].append(number)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(WRITERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return list(won.items())
 
 
 @pytest.mark.parametrize("store", STORES)
@@ -45,10 +78,19 @@ def test_one_of_eight_writers_wins_each_round(place: Callable[[str], Place], sto
     address, options = place(store)
     winners = race(f"{address}/table", options, [f"_delta_log/{number:020d}.json" for number in range(rounds)])
     assert [len(won) for _, won in winners] == [1] * rounds
+    table = open_store(f"{address}/table", options)
+    assert [table.read(name) for name, _ in winners] == [content(winner) for _, (winner,) in winners]
+
+
+def whole_run(stored: Stored, barrier: Any, queue: Any) -> None:
+    """A run in a process of its own that waits for the others before it begins."""
+    barrier.wait()
+    outcome = run(stored.config, RunOptions(workers=1), lambda event: None)
+    queue.put((outcome.exit_code, outcome.version, outcome.run_id, outcome.committed))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("store", ["disk", "gcs", "azure"])
+@pytest.mark.parametrize("store", ["disk", "s3", "gcs", "azure"])
 def test_one_of_eight_whole_runs_wins(place: Callable[[str], Place], store: str) -> None:
     """Each in a process of its own; nights with a change each, so that there is a race every time."""
     address, options = place(store)
