@@ -15,6 +15,7 @@ from pipelines.reconcile import Changes, reconcile, settle, states_changed
 from pipelines.table import shards
 from pipelines.table.keys import CONTAINER, name_of
 from pipelines.table.records import FileEntry, Shard
+from pipelines.work.deciding.arrivals import COLUMNS, Arrivals
 from pipelines.work.deciding.identities import NEW, OLD, UNTOUCHED, Settled, settle_shared
 from pipelines.work.deciding.keeping import Keeping
 from pipelines.work.deciding.ledger import EMPTY_STATES, Ledger, Rows, count, documents_only
@@ -79,6 +80,7 @@ class Assembly:
         self._watched = watched
         self._shared: dict[int, _Shared] = {}
         self._lost: dict[int, list[Positions]] = {}  # by untouched shard
+        self._arrivals = Arrivals(self._add)
         self._found = Assembled()
 
     def assemble(self) -> Assembled:
@@ -91,6 +93,7 @@ class Assembly:
                 self._found.shards.append(self._task(by_task[index]))
             else:
                 self._found.shards.append(self._untouched(index))
+        self._arrivals.flush()
         return self._found
 
     # ids that are in several places
@@ -158,6 +161,12 @@ class Assembly:
                 self._note_gone(ledger.old(place).slim(_KNOWN), ledger.new_states(place, ["id"]))
             documents = result.documents if result.states_changed else reusable.documents
             return replace(shard, chunks=reusable.chunks, documents=documents)
+        if not task.old_shards and shared is None and not ledger.broken:
+            came = ledger.new_states(place, COLUMNS)
+            self._arrivals.add(came)
+            self._count(came)
+            self._found.states_changed += came.num_rows
+            return shard
         old, written = ledger.old(place), ledger.new_states(place)
         states = self._with_broken(written, old.states)
         inherited: list[pa.Table] = []

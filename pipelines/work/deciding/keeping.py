@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,16 +32,22 @@ class Keeping:
     unreplaced: frozenset[str]
     withheld: frozenset[str] = frozenset()
     reread: frozenset[str] = frozenset()
-    _keys: pa.Array = field(init=False)
-    _names: pa.Array = field(init=False)
+    _keys: list[str] = field(init=False)
+    _names: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_keys", pa.array(list(self.reasons), pa.string()))
-        object.__setattr__(self, "_names", pa.array(list(self.reasons.values()), pa.string()))
+        keys = sorted(self.reasons)
+        object.__setattr__(self, "_keys", keys)
+        object.__setattr__(self, "_names", [self.reasons[key] for key in keys])
 
     def reasons_of(self, gone: pa.Table) -> pa.ChunkedArray:
-        """Why each of these documents is gone."""
-        return pc.fill_null(self._names.take(pc.index_in(gone["key"], value_set=self._keys)), "removed")
+        """Why each of these documents is gone. Looks only at keys between theirs: this is asked task by task."""
+        bounds = pc.min_max(gone["key"]).as_py()
+        if bounds["min"] is None:
+            return pa.chunked_array([pa.array(["removed"] * gone.num_rows, pa.string())])
+        some = slice(bisect_left(self._keys, bounds["min"]), bisect_right(self._keys, bounds["max"]))
+        rows = pc.index_in(gone["key"], value_set=pa.array(self._keys[some], pa.string()))
+        return pc.fill_null(pa.array(self._names[some], pa.string()).take(rows), "removed")
 
     def unseen(self, gone: pa.Table, reasons: pa.ChunkedArray) -> pa.ChunkedArray:
         """Which of the documents that are not in the new states are no deletions at all."""

@@ -53,6 +53,8 @@ class Ledger:
 
     @cached_property
     def _not_listed(self) -> pa.Table:
+        if not self.plan.old_shards:  # then whatever there is is listed
+            return _NO_DECISIONS
         return self.decisions(
             lambda rows: pc.or_(pc.equal(rows["action"], "vanish"), pc.is_in(rows["reason"], value_set=UNLISTED))
         )
