@@ -86,10 +86,9 @@ def venv_with(form: str, *, extras: Sequence[str] = ()) -> Venv:
                 shutil.rmtree(old)
             _checked([sys.executable, "-m", "venv", str(folder)], cwd=HOME)
         if not stamp.exists() or stamp.read_text() != source_digest():
-            python = str(folder / "bin" / "python")
-            constraints = str(ROOT / "constraints.txt")
-            _checked([python, "-m", "pip", "uninstall", *QUIET, "-y", "rechunk"], cwd=HOME)
-            _checked([python, "-m", "pip", "install", *QUIET, "-c", constraints, wanted], cwd=HOME)
+            again = ["--no-deps", "--force-reinstall"] if stamp.exists() else []
+            python, constraints = str(folder / "bin" / "python"), str(ROOT / "constraints.txt")
+            _checked([python, "-m", "pip", "install", *QUIET, *again, "-c", constraints, wanted], cwd=HOME)
             stamp.write_text(source_digest())
     return Venv(folder)
 
