@@ -29,6 +29,7 @@ from pipelines.work.job import Job
 from pipelines.work.results import TaskResult
 from pipelines.work.signs import SignsOfLife
 from pipelines.work.stored_plan import load_plan
+from pipelines.work.versions import refuse_others, versions_of
 
 
 def run_graph(job: Job, engine: Engine, *, publish: bool = True) -> None:
@@ -88,13 +89,16 @@ class ChunkShard(beam.DoFn):
     def __init__(self, job: Job) -> None:
         self._job = job
         self._signs = SignsOfLife(job)
+        self._planned = versions_of(job.config, Router(job.config))
         self._plan: Any = None
         self._router: Any = None
 
     def setup(self) -> None:
         become_worker()
-        self._plan = load_plan(self._job.table(), self._job.run_id)
-        self._router = Router(self._job.config)
+        with own_errors():
+            self._router = Router(self._job.config)
+            refuse_others(versions_of(self._job.config, self._router), self._planned)
+            self._plan = load_plan(self._job.table(), self._job.run_id)
         # What importing Beam and Arrow left behind would be looked through again and again: 5 % of a run's CPU.
         gc.freeze()
 

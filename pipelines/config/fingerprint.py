@@ -35,7 +35,7 @@ def fingerprint(config: Config, strategy: Strategy, source: Source) -> str:
         "tokenizers": _tokenizers(),
         "metadata_values": config.metadata_values,
         "kernel": chunkers.KERNEL_VERSION,
-        "libraries": _library_versions(),
+        "libraries": library_versions(),
     }
     text = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
@@ -77,7 +77,8 @@ def describe(value: Any) -> Any:
 
 
 @lru_cache(maxsize=1)
-def _library_versions() -> dict[str, str]:
+def library_versions() -> dict[str, str]:
+    """The versions of Python and of `LIBRARIES` that are installed."""
     # Python is in it for its Unicode tables, which decide what is a space, a letter or a digit.
     return {
         "python": f"{sys.version_info.major}.{sys.version_info.minor}",

@@ -17,6 +17,7 @@ from pipelines.errors import EngineFailed, StorageError, UsageError
 from pipelines.operations.resume import resume
 from pipelines.table import layout
 from pipelines.work.job import Job
+from pipelines.work.versions import Versions
 from tests.pipelines.run.corpus import Corpus
 
 with quiet_beam():
@@ -156,3 +157,22 @@ def test_only_threads_of_beam_are_silenced(monkeypatch: pytest.MonkeyPatch) -> N
         thread.start()
         thread.join()
     assert heard == ["/ours/pipelines/x.py"]
+
+
+def test_a_worker_with_other_versions_is_refused(corpus: Corpus) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("pipelines.beam.run_graph.versions_of", _in_turn())
+        with pytest.raises(EngineFailed, match=r"^a worker would chunk otherwise than this process: it has regex 2 "):
+            corpus.run(pipeline=EMBEDDED)
+    assert resume(corpus.config, None, corpus.events.append).version == 0
+
+
+def _in_turn() -> Any:
+    """Versions of the process that plans, and then others."""
+    calls = iter(range(100))
+
+    def versions_of(config: Any, router: Any) -> Versions:
+        number = min(next(calls), 1)
+        return Versions(fingerprints=((str(number),),), named={"regex": str(number + 1)})
+
+    return versions_of
