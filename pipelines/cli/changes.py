@@ -40,10 +40,11 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
         if console.closed:
             return 0
         _print("delete", row, console)
+    documents = "document is" if renamed == 1 else "documents are"
     console.message(
         f"{changes.upserts:,} to upsert and {changes.deletions:,} to delete "
         f"from version {changes.since} to version {changes.until}"
-        + (f"; {renamed:,} documents are there under another id" if renamed else "")
+        + (f"; {renamed:,} {documents} there under another id" if renamed else "")
     )
     return 0
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from pipelines.storage.client import Changed, ShortBody
+
 
 class Answered(Exception):
     """An answer other than success. `status` is HTTP's; the reason is one line of the store's own words."""
@@ -10,6 +14,22 @@ class Answered(Exception):
         line = reason.strip().partition("\n")[0]
         super().__init__(f"{status} {line[:300]}".strip())
         self.status = status
+
+
+def unchanged(size: int, read: Callable[[], bytes]) -> bytes:
+    """What `read` gives, `size` bytes of an object that must be the one it was when it was opened.
+
+    Raises Changed where the store says that it is not (412), ShortBody for another number of bytes.
+    """
+    try:
+        data = read()
+    except Answered as error:
+        if error.status == 412:
+            raise Changed from error
+        raise
+    if len(data) != size:
+        raise ShortBody(len(data), size)
+    return data
 
 
 def reason_of(error: Exception) -> str:

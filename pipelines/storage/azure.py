@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 from fsspec.asyn import sync
 
-from pipelines.storage.answered import Answered
+from pipelines.storage.answered import Answered, unchanged
 from pipelines.storage.base import Fetched
-from pipelines.storage.client import TOKEN, Changed, Client, Listed, ShortBody
+from pipelines.storage.client import TOKEN, Client, Listed, ShortBody
 from pipelines.storage.times import nanoseconds
 
 _TOKEN = TOKEN.replace("-", "_")
@@ -72,15 +72,7 @@ class AzureClient(Client):
 
     def fetch_range(self, key: str, start: int, stop: int, validator: str | None) -> bytes:
         condition = {"etag": validator, "match_condition": self._same} if validator else {}
-        try:
-            data, _ = self._download(key, offset=start, length=stop - start, **condition)
-        except Answered as error:
-            if error.status == 412:
-                raise Changed from error
-            raise
-        if len(data) != stop - start:
-            raise ShortBody(len(data), stop - start)
-        return data
+        return unchanged(stop - start, lambda: self._download(key, offset=start, length=stop - start, **condition)[0])
 
     def put(self, key: str, data: bytes) -> None:
         # (above 64 MiB the SDK stores blocks and then the list of them: the object appears at once)

@@ -15,9 +15,9 @@ from urllib.parse import quote, urlencode
 
 from fsspec.asyn import sync
 
-from pipelines.storage.answered import Answered
+from pipelines.storage.answered import Answered, unchanged
 from pipelines.storage.base import Fetched
-from pipelines.storage.client import TOKEN, Changed, Client, Listed, ShortBody
+from pipelines.storage.client import TOKEN, Client, Listed, ShortBody
 from pipelines.storage.times import nanoseconds
 
 PART = 64 * 1024 * 1024
@@ -78,15 +78,7 @@ class GcsClient(Client):
 
     def fetch_range(self, key: str, start: int, stop: int, validator: str | None) -> bytes:
         condition = {"ifGenerationMatch": validator} if validator else {}
-        try:
-            _, data = self._media(key, condition, {"Range": f"bytes={start}-{stop - 1}"})
-        except Answered as error:
-            if error.status == 412:
-                raise Changed from error
-            raise
-        if len(data) != stop - start:
-            raise ShortBody(len(data), stop - start)
-        return data
+        return unchanged(stop - start, lambda: self._media(key, condition, {"Range": f"bytes={start}-{stop - 1}"})[1])
 
     def put(self, key: str, data: bytes) -> None:
         if len(data) <= PART:

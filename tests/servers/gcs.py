@@ -18,15 +18,14 @@ import json
 import math
 import re
 import secrets
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from email.utils import format_datetime
-from types import TracebackType
 from typing import Any
 
 from tests.servers.gcs_objects import Buckets, Conditions, Refused, Stored
 from tests.servers.gcs_wire import Answer, Call, Http
+from tests.servers.serving import Serving
 
 MOST = 1000
 """Entries in a page of a listing, whatever the client asks for."""
@@ -43,7 +42,7 @@ class Upload:
     data: bytearray = field(default_factory=bytearray)
 
 
-class GcsServer:
+class GcsServer(Serving):
     """The server: `url`, `buckets` (its objects), `faults`, `requests` in their order.
 
     A rewrite copies `rewrite_bytes` a call (None: all), of a part of an upload the share `keeps` is kept.
@@ -56,21 +55,9 @@ class GcsServer:
         self._uploads: dict[str, Upload] = {}
         self._rewrites: dict[str, int] = {}
         self._http = Http(self.answer)
+        super().__init__(self._http)
         self.faults = self._http.faults
         self.requests = self._http.requests
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
-        self.url = f"http://127.0.0.1:{self._http.server_port}"
-
-    def __enter__(self) -> GcsServer:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
 
     def count(self, operation: str | None = None) -> int:
         """Requests so far, of one operation or of all."""

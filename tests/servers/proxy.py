@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import http.client
 import socket
-import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 from tests.servers.faults import Faults, Request
+from tests.servers.serving import Serving
 
 _HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "date", "server"}
 
 
-class Proxy:
+class Proxy(Serving):
     """`url` stands for the server at `upstream`. An operation is a method and what the query's `comp` says."""
 
     def __init__(self, upstream: str) -> None:
@@ -24,19 +23,7 @@ class Proxy:
         self.requests: list[Request] = []
         self._http = _Http(("127.0.0.1", 0), _Handler)
         self._http.proxy = self
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
-        self.url = f"http://127.0.0.1:{self._http.server_port}"
-
-    def __enter__(self) -> Proxy:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
+        super().__init__(self._http)
 
 
 class _Http(ThreadingHTTPServer):

@@ -276,7 +276,7 @@ def test_the_command_tells_renames_first(corpus: Corpus, capsys: pytest.CaptureF
     assert shown.out.splitlines()[0] == "rename  001.txt → b\\x1b.txt"
     assert [line.split()[0] for line in shown.out.splitlines()] == ["rename"] + ["upsert"] * 3 + ["delete"] * 3
     assert shown.err == (
-        "3 to upsert and 3 to delete from version 0 to version 1; 1 documents are there under another id\n"
+        "3 to upsert and 3 to delete from version 0 to version 1; 1 document is there under another id\n"
     )
     assert main(["changes", table, "--since", "0", "--output", "json"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
