@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,7 +19,9 @@ from chunkers.structure.numerals import NUMBER, number_of
 
 LEAST_ARTICLES = 3
 CONSECUTIVE = 0.8
-_SCRIPTS = re.compile(r"[第제§]|Art|ART|Sec|SEC|Стат")
+_SCRIPTS = re.compile(
+    r"[第제§]|Art|ART|Sec|SEC|Стат|СТАТ|Стаття|Άρθρο|Điều|Pasal|Madde|MADDE|มาตรา|المادة|Rule|Clause|Regulation"
+)
 _LEGAL_WORDS = re.compile(
     r"(?i)\b(?:shall|hereby|hereof|hereto|herein|thereof|pursuant|notwithstanding|provisions?|liable|penalt(?:y|ies)"
     r"|contracting|parties|subparagraph|gesetz|absatz|verordnung|loi|décret|ley|decreto|закон\w*)\b"
@@ -156,6 +159,10 @@ def _clauses(lines: str) -> Iterator[Line]:
 
 
 _LINE_END = re.compile(r"\s*[\r\n]\s*")
+_SHORT_BELOW = re.compile(
+    r"[ \t]*\n[ \t]*(?P<title>[A-ZÀ-ÖØ-ÞА-Я](?:[^\s]*[ \t]+){0,7}[^\n]{0,30}[^\s.;,:!?])[ \t]*(?=\n[ \t]*\S)"
+)
+"""The same right above the text: one only where most labels of the document that stand alone have one."""
 _TITLE_BELOW = re.compile(r"[ \t]*\n[ \t]*(?P<title>[A-ZÀ-ÖØ-Þ][^\n]{1,78}[^\s.;,:])[ \t]*(?=\n[ \t]*\n\s*\S)")
 """The title of an article on a line by itself below its label, with text behind a blank line."""
 
@@ -189,6 +196,18 @@ class _Reader:
         self.found: list[_Unit] = []
         supplement = next((lines[mark.text_start : mark.label_end] for mark in marks if mark.kind == "supplement"), "")
         self.root: tuple[str, ...] = (_MAIN_PARTS[supplement[-1]],) if supplement else ()
+
+    @cached_property
+    def has_titles_below(self) -> bool:
+        """Whether at least 3 articles of which only the label is on its line have a short line below it: 4 in 5 do."""
+        lines = self.lines
+        alone = [
+            each
+            for each in self.marks
+            if each.kind in self.leaf and not lines[each.label_end : each.end].strip(" *_.:")
+        ]
+        short = sum(_SHORT_BELOW.match(lines, each.end) is not None for each in alone)
+        return short >= LEAST_ARTICLES and short >= CONSECUTIVE * len(alone)
 
     def read(self) -> Legal:
         headings = Reading(self.text).headings
@@ -308,6 +327,8 @@ class _Reader:
             title, behind = _clean(rest.strip(" \t\u3000*_.:：—–-")), line.end
         elif not title and line.kind != "range" and not rest.strip(" \t*_.:"):
             below = _TITLE_BELOW.match(self.lines, line.end, end)
+            if below is None and self.has_titles_below:
+                below = _SHORT_BELOW.match(self.lines, line.end, end)
             if below is not None:
                 title = below["title"].strip()
                 self.heads.append((line.end + 1, below.end("title")))
@@ -332,11 +353,14 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
 
 def _is_title(rest: str, line: Line, lines: str) -> bool:
     """Whether what stands behind a label on its line is a title, not the article's text."""
+    leads_on = rest.rstrip(" \t\u3000*_").endswith((":", "："))
     rest = rest.strip(" \t\u3000*_:：")
     if not rest.strip(".") or len(rest) > _MOST_TITLE:
         return False
     if line.hashes:
         return True
+    if leads_on:
+        return False
     below = lines[line.end + 1 : line.end + 4]
     if lines[line.text_start] == "§" and rest[0] != "." and below != "(1)" and below[:1] != "\n":
         return False  # text that goes on

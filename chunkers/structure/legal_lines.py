@@ -22,19 +22,20 @@ _LEAST_BARE = 3
 
 # What may stand before a mark in Markdown, and that it is a heading or bold.
 _LEAD = r"(?P<lead>[ \t\u3000]{0,12}(?P<hash>\#{1,6}[ \t]+)?(?P<bold>\*\*|__)?)"
-_INSERTED = rf"(?:[之の]{NUMBER})*"
+_INSERTED = rf"(?:[ \u3000]?[之の][ \u3000]?{NUMBER})*"
 _KOREAN = r"\d{1,5}"
 _BRACKET = r"[（(【〔［\[「『]"
 _END = rf"(?=[ \t]*(?:\n|\Z)|[ \t\u3000]|{_BRACKET}|\*\*|__)"
 _ROMAN = r"[IVXLCivxlc]{1,8}"
 _INSERTED_LATIN = r"(?:[ \t]?(?:bis|ter|quater|quinquies)\b|[A-Za-z]{0,2})"
 _CODE = (
-    rf"(?:(?:[LRDA]\.?[ \t]?)?\d{{1,5}}{_INSERTED_LATIN}(?:[-–.]\d{{1,4}}[A-Za-z]?)*(?:er|º|°|ª)?|{_ROMAN}(?:er|re)?)"
+    rf"(?:(?:[LRDA]\.?[ \t]?)?\d{{1,5}}{_INSERTED_LATIN}(?:[-–.]\d{{1,4}}[A-Za-z]?)*(?:er|º|°|ª)?|{_ROMAN}(?:er|re)?"
+    r"|premier|unique|primero|único|unico)"
 )
 # Behind a number in letters: the line ends, or a stop or dash, or a title in capitals. What is small is running text.
 _TITLED = (
     r"(?=[ \t]*(?:\n|\Z)|[.:)](?=[ \t\n]|\Z)|\.[-–—](?=[ \t])|[ \t]:[ \t]"
-    r"|[ \t]*[—–][ \t]*|[ \t]-[ \t]|[ \t]+(?:\*\*|[(\[“\"'‘]?[A-ZÀ-ÖØ-ÞА-Я0-9])|\*\*|__)"
+    r"|[ \t]*[—–][ \t]*|[ \t]?-[ \t]|[ \t]+(?:\*\*|[(\[“\"'‘]?[A-ZÀ-ÖØ-ÞА-Я0-9])|\*\*|__)"
 )
 _ORDINAL = (
     r"(?:Erster|Zweiter|Dritter|Vierter|Fünfter|Sechster|Siebter|Siebenter|Achter|Neunter|Zehnter|Elfter|Zwölfter)"
@@ -44,18 +45,23 @@ _WORDS = (
     r"|Buch|Teil|Titel|Untertitel|Kapitel|Abschnitt|Unterabschnitt|LIVRE|Livre|PARTIE|Partie|TITRE|Titre|CHAPITRE"
     r"|Chapitre|TÍTULO|Título|CAPÍTULO|Capítulo|Глава|Раздел|ГЛАВА|РАЗДЕЛ"
 )
-_ARTICLES = r"ARTICLE|Article|Art\.|Artikel|ARTÍCULO|Artículo|Articolo|Artigo|Статья"
+_ARTICLES = (
+    r"ARTICLE|Article|Art\.|Artikel|ARTÍCULO|Artículo|Articolo|Artigo|Artykuł|Статья|СТАТЬЯ|Стаття|Άρθρο|Điều|Pasal"
+    r"|Madde|MADDE|มาตรา|المادة"
+)
+_RULES = r"RULE|Rule|CLAUSE|Clause|REGULATION|Regulation"
+"""What articles may be called where none are called articles."""
 
 _MARK = re.compile(
     rf"""(?mx)^{_LEAD}(?:
         (?P<range>第{NUMBER}[条條]{_INSERTED}(?:から|乃至|及び|至|到|[～~—–-])第?{NUMBER}[条條]?{_INSERTED}(?:まで)?
             [ \t\u3000]*[（(]?(?:削除|削[\u3000]除|刪除|删除)[）)]?)
-        |第[ \u3000]?(?P<zh>{NUMBER})[ \u3000]?[条條](?P<zhi>{_INSERTED}){_END}
+        |第[ \u3000]?(?P<zh>{NUMBER}(?:[-－‑]\d{{1,3}})?)[ \u3000]?[条條](?P<zhi>{_INSERTED}){_END}
         |제(?P<ko>{_KOREAN})조(?P<koi>(?:의\d+)?)(?=[ \t]*(?:\n|\Z)|[ \t]|[(（])
         |第[ \u3000]?{NUMBER}[ \u3000]?(?P<div>[編编篇部章節节款目])(?:[之の]{NUMBER})?(?P<glued>(?=[^ \t\u3000\n]))?
         |제\d{{1,4}}(?P<kodiv>[편장절관])(?=[ \t\n]|\Z)
         |(?P<supplement>附[ \t\u3000]*[則则]|부[ \t]?칙)(?=[ \t\u3000]*(?:\n|\Z|[（(<〈]))
-        |(?P<article>{_ARTICLES})[ \t\xa0]+(?P<artno>{_CODE}){_TITLED}
+        |(?P<article>(?:{_ARTICLES})|(?P<rule>{_RULES}))[ \t\xa0]+(?P<artno>{_CODE}){_TITLED}
         |(?P<section>SECTION|Section|SEC\.|Sec\.)[ \t\xa0]+(?P<secno>{_CODE}){_TITLED}
         |(?P<sign>§{{1,2}})[ \t\xa0]*(?P<signno>\d{{1,5}}[a-z]{{0,2}}(?:[-–.]\d{{1,4}})*)
             (?P<upto>[ \t]*(?:bis|to|through|-|–|und|and|,)[ \t]*\d{{1,5}}[a-z]?)?(?=[ \t]*(?:\n|\Z)|[.:]?[ \t]|\*\*|__)
@@ -105,11 +111,17 @@ class Line(NamedTuple):
 
 def marked_lines(text: str) -> list[Line]:
     """The lines of `text` (line ends `\\n` only) that announce something, in order."""
-    found = []
+    found, rules = [], set()
     for match in _MARK.finditer(text):
         line = _judge(text, match)
         if line is not None:
             found.append(line)
+            if match["rule"]:
+                rules.add(line.start)
+    if rules and any(
+        line.kind in ("article", "section", "paragraph-sign") and line.start not in rules for line in found
+    ):
+        found = [line for line in found if line.start not in rules]
     return _without_contents(text, _counted(found))
 
 
@@ -182,7 +194,7 @@ def _judge(text: str, match: re.Match[str]) -> Line | None:
         return Line(start, end, text_start, label_end, kind, number, rank, hashes)
 
     if match["zh"]:
-        parts = [match["zh"], *re.findall(NUMBER, match["zhi"])]
+        parts = [*re.split("[-－‑]", match["zh"]), *re.findall(NUMBER, match["zhi"])]
         return line("article", "-".join(str(number_of(part) or 0) for part in parts))
     if match["ko"]:
         return line("article", match["ko"] + match["koi"].replace("의", "-"))
@@ -208,6 +220,8 @@ def _judge(text: str, match: re.Match[str]) -> Line | None:
 
 def _plain(code: str) -> str:
     """A number in letters or digits as one in digits."""
+    if code in ("premier", "unique", "primero", "único", "unico"):
+        return "1"
     code = re.sub(r"(?:er|re|º|°|ª)$", "", re.sub(r"^([LRDA])\.?[ \t]?(?=\d)", r"\1", code))
     value = number_of(code) if not code.isdecimal() and code.isalpha() else None
     return str(value) if value is not None else code
@@ -232,13 +246,17 @@ def _is_sign(text: str, match: re.Match[str], hashes: int, end: int) -> bool:
         return not rest[1:].strip() or rest[1:].strip()[0].isupper()
     if text.startswith("(1)", end + 1) and len(rest) <= _MOST_TITLE:
         return True
+    is_title = _SIGN_TITLE.match(rest) is not None and _BEGINS.match(text, end + 1) is not None
     if not _is_apart(text, match.start()):
-        return False
+        return (
+            is_title
+            and text[: match.start()].rstrip(" \t\n")[-1:] in (".", ";", ":", "!", "?")
+            and rest[-1] not in ",:"
+        )
     below = text.find("\n", end + 1)
     stands_alone = not text[end + 1 : len(text) if below < 0 else below].strip()
     if len(rest) > _MOST_TITLE or rest.endswith((".", ";", ",", ":")):
         return False
-    is_title = _SIGN_TITLE.match(rest) is not None and _BEGINS.match(text, end + 1) is not None
     return stands_alone or not rest or is_title
 
 

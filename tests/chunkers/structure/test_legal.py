@@ -60,6 +60,15 @@ def labels(text: str) -> list[tuple[str, str, str]]:
         ("Art. 12bis. Le texte", ("Art. 12bis", "12bis", "")),
         ("Section 4.2 Payment\nThe buyer", ("Section 4.2", "4.2", "Payment")),
         ("§ 312a. Scope", ("§ 312a", "312a", "")),
+        ("第 3 條之 1 處罰。", ("第 3 條之 1", "3-1", "")),
+        ("第 3-1 條 處罰。", ("第 3-1 條", "3-1", "")),
+        ("Article premier\nLa loi.", ("Article premier", "1", "")),
+        ("Rule 4. Form\nOne form.", ("Rule 4", "4", "Form")),
+        ("Clause 2: Price\nTen.", ("Clause 2", "2", "Price")),
+        ("Điều 7. Phạm vi\nLuật này.", ("Điều 7", "7", "Phạm vi")),
+        ("MADDE 3- Bu kanun.", ("MADDE 3", "3", "")),
+        ("Pasal 4\n(1) Isi.", ("Pasal 4", "4", "")),
+        ("Section 1.01 Terms. In this Act:\n(a) x.", ("Section 1.01", "1.01", "")),
     ],
 )
 def test_article_lines(line: str, article: tuple[str, str, str]) -> None:
@@ -77,6 +86,7 @@ def test_article_lines(line: str, article: tuple[str, str, str]) -> None:
         "Section 3 of this Act, text",
         "§ 5 Abs. 2 gilt entsprechend für den Fall,\ndass",
         "gemäß\n§ 5 Absatz 2",
+        "wie in\n§ 5 Begriffe\nHier",
     ],
 )
 def test_references_are_no_articles(line: str) -> None:
@@ -86,6 +96,15 @@ def test_references_are_no_articles(line: str) -> None:
 def test_a_sign_above_a_numbered_paragraph_is_an_article() -> None:
     text = "§ 1 Anwendung\n(1) Dies.\n(2) Das.\n§ 2 Ende\n(1) Mehr.\n"
     assert labels(text) == [("§ 1", "1", "Anwendung"), ("§ 2", "2", "Ende")]
+
+
+def test_a_sign_with_a_title_below_a_full_stop_is_an_article() -> None:
+    text = "§ 1 Anwendung\n(1) Dies.\n§ 2 Begriffe\nIm Sinne von\n§ 1 Absatz 2 gilt.\n§ 2a Neu\nText.\n"
+    assert [label for label, _, _ in labels(text)] == ["§ 1", "§ 2", "§ 2a"]
+
+
+def test_rules_are_articles_only_where_nothing_else_is() -> None:
+    assert labels("Section 1. Scope\nPursuant to\nRule 5. Any.\n") == [("Section 1", "1", "Scope")]
 
 
 def test_inserted_bare_signs_count_along() -> None:
@@ -205,6 +224,14 @@ def test_a_heading_of_a_table_of_contents_is_in_no_path_but_ends_what_stands_abo
         (
             "제1장 총칙\n제1조(목적) 이 법.\n부칙 <제1호>\n제1조(시행일) 이날.\n",
             [("1", "(목적)", ("본칙", "제1장 총칙")), ("1", "(시행일)", ("부칙 <제1호>",))],
+        ),
+        (
+            "Article 1\nScope\nThis is.\nArticle 2\nTerms used\nThat is.\nArticle 3\nRight of access\nAll.\n",
+            [("1", "Scope", ()), ("2", "Terms used", ()), ("3", "Right of access", ())],
+        ),
+        (
+            "Article 1\nScope\nThis is.\nArticle 2\nThat is.\nArticle 3\nAll are.\n",
+            [("1", "", ()), ("2", "", ()), ("3", "", ())],
         ),
         (
             "§ 1 Zweck\n(1) Tests.\n\n§ 2 Begriffe\nIm Sinne des Gesetzes.\n\n§ 3 Absatz 2 gilt\nauch hier.\n",
