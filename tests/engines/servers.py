@@ -79,7 +79,7 @@ class Servers:
 def worker_pool(servers: Servers, name: str = "pool") -> int:
     """A pool of Python workers, each a process of its own, that can import the package. The port it listens at."""
     port = free_port()
-    command = [sys.executable, "-m", "apache_beam.runners.worker.worker_pool_main", f"--service_port={port}"]
+    command = [sys.executable, "-m", "tests.engines.pool", str(port)]
     folder = os.path.dirname(sys.executable)  # it starts `python`, whichever that is
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     servers.start(name, command, {"PATH": path, "PYTHONPATH": str(ROOT)})
