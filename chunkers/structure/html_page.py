@@ -162,7 +162,7 @@ class Reader(Walker):
         if name in names.RAW or name in names.RCDATA:
             return self.raw(name, end)
         if name == "plaintext":
-            if self.unseen < 0:
+            if self.unseen < 0 and end < len(self.text):
                 self.data(end, len(self.text))
             return len(self.text)
         return end

@@ -224,3 +224,10 @@ def test_what_follows_a_reference_without_its_semicolon_has_places_of_its_own(
     found = [source[sources.start(at) : sources.end(at + 1)] for at in range(len(places))]
     assert [place for place, wanted in zip(found, places, strict=True) if wanted] == [each for each in places if each]
     assert source[sources.start(len(said) - 1) : sources.end(len(said))] == said[-1]
+
+
+@pytest.mark.parametrize(
+    "text", ["<plaintext>", "<pre><plaintext>", "<p>One.<plaintext>", "<textarea>", "<pre>\r\n", "<title>"]
+)
+def test_text_that_ends_with_the_tag_whose_content_it_would_be(text: str) -> None:
+    assert read(text).text == ("One." if "One." in text else "")
