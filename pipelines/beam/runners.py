@@ -46,7 +46,8 @@ def run_pipeline(engine: Engine, build: Build, *, name: str) -> None:
 
 def launch(engine: Engine, build: Build, *, name: str) -> PipelineResult:
     """Give the graph to a runner that is not local, and return at once."""
-    import_clouds()
+    if any("://" in argument for argument in engine.arguments):  # Beam may put files there
+        import_clouds()
     silence_threads()
     runner, options = _remote(engine, name)
     pipeline = beam.Pipeline(runner=runner, options=options)

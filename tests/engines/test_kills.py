@@ -8,10 +8,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import grpc
 import pytest
 
+from pipelines.beam.quiet import quiet_beam
 from tests.engines.engines import Engine, engine, executors
 from tests.engines.world import Made, World
+
+with quiet_beam():
+    from apache_beam.portability.api import beam_job_api_pb2, beam_job_api_pb2_grpc
 
 pytestmark = pytest.mark.engines
 
@@ -77,6 +82,29 @@ def test_a_job_that_is_lost_with_its_engine_goes_on_elsewhere(
     assert resumed.shards == expected[0].shards
     assert resumed == expected[0]
     assert _started_once(world) >= done  # finished tasks were not done again
+
+
+def test_an_interrupt_cancels_the_job(world: World, folder: Path) -> None:
+    with engine("flink", folder) as running:
+        world.reset()
+        process = world.start(*world.command(running.options))
+        _wait_for_tasks(world, 3)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+        assert process.returncode == 130
+        until = time.monotonic() + 60
+        while (states := _job_states(running)) != ["CANCELLED"]:
+            assert time.monotonic() < until, states
+            time.sleep(0.2)
+    assert not (world.root / "table" / "chunks").exists()
+
+
+def _job_states(running: Engine) -> list[str]:
+    """What the job server says of all its jobs."""
+    endpoint = running.options[running.options.index("--job_endpoint") + 1]
+    with grpc.insecure_channel(endpoint) as channel:
+        jobs = beam_job_api_pb2_grpc.JobServiceStub(channel).GetJobs(beam_job_api_pb2.GetJobsRequest(), timeout=30)
+    return [beam_job_api_pb2.JobState.Enum.Name(job.state) for job in jobs.job_info]
 
 
 def _wait_for_tasks(world: World, number: int) -> None:
