@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pipelines.beam import dataflow
 from pipelines.config.addresses import protocol_of
 from pipelines.config.model import LOCAL_RUNNERS, Config
 from pipelines.errors import UsageError
-
-NO_DISK = ("DataflowRunner", "TestDataflowRunner")
-"""Runners whose workers can never see a folder of this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +60,10 @@ def _refuse_contradictions(config: Config, engine: Engine) -> None:
         protocol = protocol_of(address)
         if protocol == "memory":
             raise UsageError(f"{address} is in this process's memory, which no worker of {engine.runner} can see")
-        if protocol in ("file", "local") and engine.runner in NO_DISK:
+        if protocol in ("file", "local") and engine.runner in dataflow.RUNNERS:
             raise UsageError(
                 f"{address} is on this machine's disk, which no worker of {engine.runner} can see; "
                 "it must be in an object store, as gs://bucket/folder"
             )
+    if engine.runner in dataflow.RUNNERS:
+        dataflow.refuse_unready(engine.runner, engine.arguments)

@@ -44,8 +44,9 @@ _TAKEN: Mapping[str, str] = {
     "save_main_session": "would do nothing: workers import what they need, nothing lives in a main session",
     "no_save_main_session": "is what is always done; leave it out",
     "streaming": "does not fit: a run reads what is there, and ends",
-    "no_wait_until_finish": "does not fit: a run waits for its commit",
+    "no_wait_until_finish": "does not fit: a run waits for its commit; `rechunk run --no-wait` does not",
     "wait_until_finish_duration": "does not fit: a run waits for its commit",
+    "dry_run": "makes a graph that nobody runs; `rechunk plan` says what a run would do",
     "output_executable_path": "makes a jar instead of running",
 }
 

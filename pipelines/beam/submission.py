@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pipelines.beam import dataflow
 from pipelines.beam.engine import Engine
 from pipelines.beam.errors import revived_errors
 from pipelines.beam.quiet import quiet_beam
 from pipelines.errors import UsageError
+from pipelines.processes import import_clouds
 from pipelines.work.job import Job
 
 with quiet_beam():
@@ -27,8 +29,6 @@ with quiet_beam():
 
 _SECONDS = 10.0
 """How long to wait for an answer of an engine."""
-
-_ON_DATAFLOW = ("DataflowRunner", "TestDataflowRunner")
 
 
 def submit_graph(job: Job, engine: Engine) -> str | None:
@@ -51,7 +51,7 @@ def refuse_attached(engine: Engine) -> None:
             f"--no-wait needs an engine that goes on without this process, and {engine.runner} is this process; "
             "leave it out, or name another runner"
         )
-    if engine.runner in _ON_DATAFLOW:
+    if engine.runner in dataflow.RUNNERS:
         return
     options = PipelineOptions(list(engine.arguments))
     portable = options.view_as(PortableOptions)
@@ -76,9 +76,10 @@ def note_of(engine: Engine, job_id: str | None) -> dict[str, Any]:
     """What must be known to ask for the job's state later. No credential is in it."""
     options = PipelineOptions(list(engine.arguments))
     note: dict[str, Any] = {"runner": engine.runner, "job_id": job_id}
-    if engine.runner in _ON_DATAFLOW:
+    if engine.runner in dataflow.RUNNERS:
         cloud = options.view_as(GoogleCloudOptions)
-        return note | {"project": cloud.project, "region": cloud.region, "endpoint": cloud.dataflow_endpoint}
+        place = {"project": cloud.project, "region": cloud.region, "endpoint": cloud.dataflow_endpoint}
+        return note | place | {"no_auth": bool(cloud.no_auth)}
     return note | {"endpoint": options.view_as(PortableOptions).job_endpoint}
 
 
@@ -86,7 +87,7 @@ def state_of(note: Mapping[str, Any]) -> str | None:
     """The state of a job that was noted, by Beam's name; None when it cannot be known (now, or from here)."""
     if not note.get("job_id") or not note.get("endpoint"):
         return None
-    ask = _dataflow() if note["runner"] in _ON_DATAFLOW else _job_server
+    ask = _dataflow() if note["runner"] in dataflow.RUNNERS else _job_server
     try:
         with quiet_beam():
             return None if ask is None else ask(note)
@@ -104,6 +105,7 @@ def _dataflow() -> Callable[[Mapping[str, Any]], str] | None:
     """What asks Dataflow; None without the extra `[gcp]`."""
     try:
         with quiet_beam():
+            import_clouds()
             from apache_beam.runners.dataflow.dataflow_runner import DataflowPipelineResult
             from apache_beam.runners.dataflow.internal.apiclient import DataflowApplicationClient
     except ImportError:
@@ -111,7 +113,8 @@ def _dataflow() -> Callable[[Mapping[str, Any]], str] | None:
 
     def ask(note: Mapping[str, Any]) -> str:
         named = {"project": note["project"], "region": note["region"], "dataflow_endpoint": note["endpoint"]}
-        client = DataflowApplicationClient(PipelineOptions([f"--{name}={value}" for name, value in named.items()]))
+        arguments = [f"--{name}={value}" for name, value in named.items()] + ["--no_auth"] * bool(note.get("no_auth"))
+        client = DataflowApplicationClient(PipelineOptions(arguments))
         job = client.get_job(note["job_id"])
         return str(DataflowPipelineResult.api_jobstate_to_pipeline_state(job.current_state))
 

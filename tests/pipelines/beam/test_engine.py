@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pipelines.beam.engine import Engine, engine_for, local_engine
+from pipelines.beam.options import tokens_of
 from pipelines.config.model import Config, Hidden, Output, Source
 from pipelines.errors import UsageError
 
@@ -40,12 +40,17 @@ def test_options_of_the_command_line_come_after_those_of_the_configuration() -> 
         ({"use_public_ips": False}, ("--no_use_public_ips",)),
         ({"use_public_ips": True}, ("--use_public_ips",)),
         ({"flink_submit_uber_jar": False}, ()),
-        ({"dry_run": True}, ("--dry_run=true",)),
         ({"checkpointing_interval": 500}, ("--checkpointing_interval=500",)),  # a job server's, not Python's
     ],
 )
 def test_values_become_what_a_command_line_would_say(value: dict[str, Any], tokens: tuple[str, ...]) -> None:
     assert engine_for(config({"runner": "FlinkRunner", **value})).arguments == tokens
+
+
+def test_true_is_a_value_where_an_option_takes_one() -> None:
+    assert tokens_of("dry_run", True) == ["--dry_run=true"]
+    with pytest.raises(UsageError, match="dry_run makes a graph that nobody runs; `rechunk plan` says"):
+        engine_for(config({"runner": "FlinkRunner", "dry_run": True}))
 
 
 @pytest.mark.parametrize(
@@ -112,8 +117,6 @@ def test_memory_cannot_be_seen_from_elsewhere(at: str) -> None:
 
 @pytest.mark.parametrize("at", ["table", "docs"])
 def test_dataflow_cannot_see_this_disk(at: str) -> None:
-    stored = replace(config({"runner": "DataflowRunner"}, docs="gs://b/docs", table="gs://b/table"))
-    assert engine_for(stored).runner == "DataflowRunner"
     places = {"docs": "gs://b/docs", "table": "gs://b/table", at: "file:///here"}
     with pytest.raises(UsageError, match=r"^file:///here is on this machine's disk, which no worker of DataflowRunner"):
         engine_for(config({"runner": "DataflowRunner"}, **places))
