@@ -311,7 +311,8 @@ class _Ends:
     def first(self, low: int, high: int) -> tuple[int, int] | None:
         """The first end in `low < end <= high`, and where the next sentence starts or white space in front of it."""
         text, fresh = self._text, _FRESH.match
-        mark: Gap | None = self._marks.first(low, high)
+        blank = -1 if self._has_returns else text.find("\n\n", low + 1, high + 2)
+        mark: Gap | None = self._marks.first(low, blank if blank >= 0 else high)
         stop = high if mark is None else mark[0]
         if self._has_returns:
             for line in NEWLINE.finditer(text, low + 1, stop + 1):
@@ -328,12 +329,26 @@ class _Ends:
     def last(self, low: int, high: int) -> tuple[int, int] | None:
         """The last end in `low < end <= high`, likewise."""
         text, fresh = self._text, _FRESH.match
+        if self._has_returns:
+            return self._last_of_any(low, high)
+        blank = text.rfind("\n\n", low + 1, high + 2)  # marks before it are not the last
+        mark: Gap | None = self._marks.last(low if blank < 0 else blank, high)
+        floor = low + 1 if mark is None else mark[0]
+        at = text.rfind("\n", floor, high + 1)
+        while at >= 0:
+            if fresh(text, at + 1):
+                return at, at + 1
+            at = text.rfind("\n", floor, at)
+        return mark
+
+    def _last_of_any(self, low: int, high: int) -> tuple[int, int] | None:
+        """`last` where lines end in any way."""
+        text, fresh = self._text, _FRESH.match
         mark: Gap | None = self._marks.last(low, high)
         floor = low if mark is None else mark[0] - 1
         at = high + 1
         while True:
-            line = text.rfind("\n", floor + 1, at)
-            at = max(line, text.rfind("\r", floor + 1, at)) if self._has_returns else line
+            at = max(text.rfind("\n", floor + 1, at), text.rfind("\r", floor + 1, at))
             if at < 0:
                 return mark
             if (start := self._behind(at)) and fresh(text, start):
@@ -342,8 +357,6 @@ class _Ends:
     def _behind(self, at: int) -> int:
         """Where the line behind the line end at `at` starts; 0 for the second half of a line end."""
         text = self._text
-        if not self._has_returns:
-            return at + 1
         if text[at] == "\n":
             return 0 if at and text[at - 1] == "\r" else at + 1
         return at + 2 if text.startswith("\r\n", at) else at + 1
@@ -351,8 +364,8 @@ class _Ends:
     def is_break(self, stop: int, start: int) -> bool:
         """Whether it was a line end and no mark that a cut from `stop` to `start` was made for."""
         text = self._text
-        gap = self._marks.first(stop - 1, stop)
-        return gap is None and ("\n" in text[stop:start] or "\r" in text[stop:start])
+        between = text[stop:start]
+        return ("\n" in between or "\r" in between) and self._marks.first(stop - 1, stop) is None
 
 
 class _Rest(Packer):

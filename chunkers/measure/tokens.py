@@ -120,7 +120,7 @@ class TokenMap:
     character, its edge is that character's offset and `whole` (bool, same length) is False there.
     """
 
-    __slots__ = ("edges", "encoding", "size", "special", "text", "whole")
+    __slots__ = ("_answer", "_asked", "edges", "encoding", "size", "special", "text", "whole")
 
     def __init__(self, text: str, encoding: Encoding, allowed_special: frozenset[str] = _NO_SPECIAL) -> None:
         self.text = text
@@ -128,10 +128,13 @@ class TokenMap:
         self.size = len(text)
         self.special = frozenset(token for token in allowed_special if token in text)
         self.edges, self.whole = encoding.edges(text, self.special)
+        self._asked, self._answer = (0, 0), 0
 
     def length(self, start: int, end: int) -> int:
         """The exact number of tokens of `text[start:end]` encoded on its own."""
-        return self.count(start, end)
+        if self._asked != (start, end):  # a chunk that was just found to fit is measured again
+            self._answer, self._asked = self.count(start, end), (start, end)
+        return self._answer
 
     def reach(self, start: int, limit: int) -> int:
         """Where `limit` tokens of the whole text end, counted from the token that `start` lies in."""

@@ -32,7 +32,7 @@ _CLOSE = inside_class(CLOSERS)
 _OPEN = inside_class(OPENERS)
 _NOTES = r"(?:\[\d{1,3}\])*(?: (?:\[\d{1,3}\] ?)*\[\d{1,3}\](?=\s|\Z))?"
 _END = (
-    f"(?:[.!?;\u037e{FULL_STOPS}]|(?<=[\u0531-\u0587]):)[.!?…{FULL_STOPS}]*"
+    f"[.!?;:\u037e{FULL_STOPS}](?:(?<!:)|(?<=[\u0531-\u0587]:))[.!?…{FULL_STOPS}]*"  # a set first: it is searched for
     f"(?: ?[»›](?!\\w)|[“«`](?=\\s|\\Z)|[{_CLOSE}])*{_NOTES}"
 )
 SENTENCE_END = re.compile(_END)
