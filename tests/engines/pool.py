@@ -24,5 +24,5 @@ class Pool(BeamFnExternalWorkerPoolServicer):
 
 
 if __name__ == "__main__":
-    Pool.start(use_process=True, port=int(sys.argv[1]))
+    served = Pool.start(use_process=True, port=int(sys.argv[1]))
     threading.Event().wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -51,7 +52,7 @@ def test_a_worker_that_is_killed(
         world.reset()
         process = world.start(*world.command(running.options))
         total = len(expected[0].shards)
-        _wait_for_tasks(world, 3)
+        _wait_for_tasks(world, process, 3)
         victim = victims(running)[0]
         os.kill(victim, signal.SIGKILL)
         done = _done(world)
@@ -67,7 +68,7 @@ def test_a_job_that_is_lost_with_its_engine_goes_on_elsewhere(
     with engine("flink", folder) as running:
         world.reset()
         process = world.start(*world.command(running.options))
-        _wait_for_tasks(world, 3)
+        _wait_for_tasks(world, process, 3)
         for name, server in running.servers.processes():
             if name == "jobserver":
                 os.kill(server, signal.SIGKILL)
@@ -88,7 +89,7 @@ def test_an_interrupt_cancels_the_job(world: World, folder: Path) -> None:
     with engine("flink", folder) as running:
         world.reset()
         process = world.start(*world.command(running.options))
-        _wait_for_tasks(world, 3)
+        _wait_for_tasks(world, process, 3)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=120)
         assert process.returncode == 130
@@ -107,9 +108,10 @@ def _job_states(running: Engine) -> list[str]:
     return [beam_job_api_pb2.JobState.Enum.Name(job.state) for job in jobs.job_info]
 
 
-def _wait_for_tasks(world: World, number: int) -> None:
+def _wait_for_tasks(world: World, process: subprocess.Popen[str], number: int) -> None:
     until = time.monotonic() + 240
     while _done(world) < number:
+        assert process.poll() is None, process.communicate()
         assert time.monotonic() < until, "no task was done"
         time.sleep(0.02)
 
