@@ -9,13 +9,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from chunkers.structure.faq_marks import ANY_MARK, find_details, find_markers
-from chunkers.structure.faq_units import ASKS, Event, Faq, Given, Reader
+from chunkers.structure.faq_marks import ANY_MARK, find_details, find_markers, find_standing
+from chunkers.structure.faq_units import ASKING, ASKS, Event, Faq, Given, Reader
 from chunkers.structure.markdown import Heading, Reading
 
 LEAST_PAIRS = 2
 LEAST_HEADINGS = 3
-ASKING = 0.6
 COVERED = 0.5
 
 _OVERLINE = re.compile(r"\A([=\-~^\"'`*+#.:_])\1{2,}\n")
@@ -88,6 +87,8 @@ def assemble(text: str, headings: Sequence[Heading], given: Sequence[Given], hel
     # Of a heading only the first line may be marked.
     held = sorted([*held, *(edge for each in headings for edge in (each.start + 1, each.end))])
     events += find_markers(lines, {heading.start: heading for heading in headings}, held)
+    if not asking and not any(event.kind in ("given", "question") for event in events):
+        events = [event for event in events if event.kind != "answer"] + find_standing(lines, held)
     marked = {event.start for event in events if event.kind == "question"}
     for heading in headings:
         if heading.start not in marked:

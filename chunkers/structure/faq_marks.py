@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from chunkers.structure.faq_units import ASKS, TAG, Event, Given
+from chunkers.structure.faq_units import ASKING, ASKS, TAG, Event, Given
 from chunkers.structure.markdown import Heading
 
 _LEAD = r"(?P<lead>[ \t\u3000]{0,3}(?:>[ \t]?)?(?:[-*+][ \t]+)?(?:#{1,6}[ \t]+)?(?:\*\*|__)?[【\[［(（]?)"
@@ -26,21 +26,22 @@ def _marker(words: str, short: str, small: str, bare: str = "") -> re.Pattern[st
     )
 
 
-_IS_QUESTION = _marker(
-    "Question|QUESTION|Frage|FRAGE|Pregunta|Domanda|Вопрос|问题|問題|質問|질문",
-    "QＱ問问문",
-    "q",
-    rf"|[QＱ][.．]{_BOLD}[ \t\u3000]+(?=[^\n]*[?？])",
+_QUESTIONS = (
+    "Question|QUESTION|Frage|FRAGE|Pregunta|PREGUNTA|Pergunta|Domanda|Vraag|Pytanie|Soru|Hỏi|Tanya|Вопрос|ВОПРОС|Питання"
+    "|Ερώτηση|שאלה|سؤال|السؤال|प्रश्न|ถาม|คำถาม|问题|問題|質問|질문"
 )
-_IS_ANSWER = _marker(
-    "Answer|ANSWER|Antwort|ANTWORT|Respuesta|Réponse|Risposta|Ответ|答案|回答|答え|답변", "AＡ答답", "a"
+_ANSWERS = (
+    "Answer|ANSWER|Antwort|ANTWORT|Respuesta|RESPUESTA|Resposta|Réponse|Risposta|Antwoord|Odpowiedź|Cevap|Đáp|Jawab|Ответ"
+    "|ОТВЕТ|Відповідь|Απάντηση|תשובה|جواب|الجواب|الإجابة|उत्तर|ตอบ|คำตอบ|答案|回答|答え|답변"
 )
+_IS_QUESTION = _marker(_QUESTIONS, "QＱ問问문", "q", rf"|[QＱ][.．]{_BOLD}[ \t\u3000]+(?=[^\n]*[?？])")
+_IS_ANSWER = _marker(_ANSWERS, "AＡ答답", "a")
+_INITIALS = {"P": "R", "D": "R", "F": "A", "V": "A", "S": "C", "В": "О", "П": "О", "س": "ج"}
+"""First letters of what a question and an answer are called, in pairs: marks where they alternate."""
 _OTHER_ANSWER = re.compile(rf"{_LEAD}R{_CLOSE}[ \t]*[:：]{_BOLD}[ \t\u3000]+")
 """A mark that answers only what is marked `Q:`."""
-ANY_MARK = re.compile(
-    r"(?m)^[ \t\u3000>*+_#\-【\[［(（]{0,16}(?:[QＱqAＡaR問问문答답]|Frage|FRAGE|Pregunta|Domanda|Вопрос|質問|질문|"
-    r"Antwort|ANTWORT|Respuesta|Réponse|Risposta|Ответ|回)"
-)
+_BEGINNINGS = "|".join(word for word in f"{_QUESTIONS}|{_ANSWERS}".split("|") if word[0] not in "QAaR问問答답")
+ANY_MARK = re.compile(rf"(?m)^[ \t\u3000>*+_#\-【\[［(（]{{0,16}}(?:[QＱqAＡaR问問문答답PDFVSВПОСCسج]|{_BEGINNINGS})")
 
 _DETAILS = re.compile(r"(?i)<(?P<close>/)?(?P<name>details|summary)\b[^<>]{0,1000}>")
 
@@ -73,9 +74,64 @@ def find_details(text: str, lines: str) -> list[Given]:
     return found
 
 
+_LEAST_STANDING = 3
+_BOLD_LINE = re.compile(
+    r"(?m)^[ ]{0,3}(?:\d{1,3}[.)、][ \t]*)?(?:\*\*|__)(?=[^\n*_]{2,200}(?:\*\*|__)[ \t]*$)(?:\d{1,3}[.)、][ \t]*)?"
+)
+_NUMBERED_LINE = re.compile(r"(?m)^(?P<number>\d{1,3})(?:[.)][ \t]+|、)(?=\S)")
+
+
+def find_initials(lines: str, held: Sequence[int]) -> list[Event]:
+    """Questions and answers that are marked by first letters of other languages, if there are 2 pairs of one kind."""
+    for question, answer in _INITIALS.items():
+        if f"{question}:" not in lines or f"{answer}:" not in lines:
+            continue
+        mark = re.compile(rf"(?m)^{_LEAD}(?P<letter>{question}|{answer}){_CLOSE}[ \t]*:{_BOLD}[ \t\u3000]+")
+        found = [
+            Event(match.start(), match.end(), "question" if match["letter"] == question else "answer")
+            for match in mark.finditer(lines)
+            if not (held and bisect_right(held, match.start()) & 1)
+        ]
+        kinds = [event.kind for event in found]
+        if len(found) >= 4 and kinds == ["question", "answer"] * (len(found) // 2) and _ask(lines, found[::2]):
+            return found
+    return []
+
+
+def find_standing(lines: str, held: Sequence[int]) -> list[Event]:
+    """Lines that ask and are all bold, or numbered from 1 on: if at least 3 do, most of their kind."""
+    for mark in (_BOLD_LINE, _NUMBERED_LINE):
+        found, others, due = [], 0, 1
+        for match in mark.finditer(lines):
+            if held and bisect_right(held, match.start()) & 1:
+                continue
+            event = Event(match.start(), match.end(), "question")
+            number = int(match["number"]) if mark is _NUMBERED_LINE else due
+            if not ASKS.search(_line(lines, event)):
+                others += number == due  # an answer may have a list of its own
+            elif due <= number <= due + 1:
+                found.append(event)
+                due = number + 1
+        if len(found) >= max(_LEAST_STANDING, ASKING * (len(found) + others)):
+            return found
+    return []
+
+
+def _ask(lines: str, questions: Sequence[Event]) -> bool:
+    """Whether most of these lines ask."""
+    return sum(ASKS.search(_line(lines, event)) is not None for event in questions) >= ASKING * len(questions)
+
+
+def _line(lines: str, event: Event) -> str:
+    end = lines.find("\n", event.end)
+    return lines[event.start : end if end >= 0 else len(lines)]
+
+
 def find_markers(lines: str, headings: dict[int, Heading], held: Sequence[int]) -> list[Event]:
     """The lines that are marked as questions and answers."""
-    found = []
+    found = find_initials(lines, held)
+    if found:
+        return found
     last = 0
     for near in ANY_MARK.finditer(lines):
         start = near.start()

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+ASKING = 0.6
+"""How many of some lines have to ask for them to be questions."""
 ASKS = re.compile(r"[?？؟;\u037e][\"'”’」』）)\s*_#.。!！]*\Z")
 """The end of a line that asks."""
 TAG = re.compile(r"<[^<>]{0,1000}>")

@@ -186,3 +186,34 @@ def test_terms_and_answers_need_no_end_tags() -> None:
 
 def test_a_mark_inside_a_heading_of_several_lines_is_no_question() -> None:
     assert pairs("ab\nQ1. x\n---\nQ: y?\nA: z\n") == [["y?", "z"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("В: Как?\nО: Так.\nВ: Где?\nО: Там.", [["Как?", "Так."], ["Где?", "Там."]]),
+        ("P: ¿Cómo?\nR: Así.\n\nP: ¿Qué?\nR: Eso.", [["¿Cómo?", "Así."], ["¿Qué?", "Eso."]]),
+        ("F: Wie?\nA: So.\nF: Wo?\nA: Da.", [["Wie?", "So."], ["Wo?", "Da."]]),
+        ("س: كيف؟\nج: هكذا.\nس: أين؟\nج: هنا.", [["كيف؟", "هكذا."], ["أين؟", "هنا."]]),
+        ("Hỏi: Sao?\nĐáp: Vậy.", [["Sao?", "Vậy."]]),
+        ("Pytanie 1: Jak?\nOdpowiedź: Tak.", [["Jak?", "Tak."]]),
+        ("S: Alpha.\nC: beta\nS: x\nC: y", []),
+        ("P: ¿Cómo?\nR: Así.", []),
+    ],
+)
+def test_marks_of_other_languages(text: str, found: list[list[str]]) -> None:
+    assert pairs(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("**1. How?**\na\n\n**2. Why?**\nb\n\n**Note**\n\n**3. When?**\nc", ["How?", "Why?", "When?"]),
+        ("1. How?\nSo.\n1. one\n2. two\n\n2. Why?\nNo.\n3. When?\nNow.", ["How?", "Why?", "When?"]),
+        ("1. How?\nSo.\n2. Why?\nNo.", []),
+        ("1. How?\nSo.\n2. Do.\n3. Be.\n4. Why?\n5. Go.\n6. When?\n7. Run.\n8. Sit.", []),
+        ("Q: How?\nA: So.\n\n**1. Why?**\nb\n\n**2. Where?**\nc\n\n**3. When?**\nd", ["How?"]),
+    ],
+)
+def test_bold_and_numbered_lines_that_ask_where_nothing_else_does(text: str, found: list[str]) -> None:
+    assert [question for question, _ in pairs(text)] == found
