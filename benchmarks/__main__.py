@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.measuring import CORPUS
 
 RESULTS = Path(__file__).parent / "results"
-PARTS = ("strategies", "linear", "job", "store", "machine")
+PARTS = ("strategies", "linear", "job", "steps", "store", "machine")
 
 
 def main(arguments: list[str] | None = None) -> int:
