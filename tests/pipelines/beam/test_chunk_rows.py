@@ -20,12 +20,14 @@ from pipelines.table import schemas
 
 with quiet_beam():
     import apache_beam as beam
+    from apache_beam.dataframe.convert import to_dataframe, to_pcollection
     from apache_beam.runners.portability.fn_api_runner import FnApiRunner
     from apache_beam.testing.util import assert_that, equal_to
+    from apache_beam.typehints.schemas import typing_to_runner_api
     from apache_beam.utils.timestamp import Timestamp
 
     from pipelines.beam.chunk_rows import DocumentsToRows, RecordsToRows
-    from pipelines.beam.schemas import chunk_row_type
+    from pipelines.beam.schemas import chunk_row_type, failure_type
 
 CORPUS = Path(__file__).parents[3] / "examples/corpus"
 
@@ -145,6 +147,24 @@ def test_typed_records_and_rows_go_in_and_bad_ones_fail_beside_the_others() -> N
 def test_rows_have_every_column_of_the_table() -> None:
     named = [name for name, _ in chunk_row_type({"price": "double"})._fields]
     assert named == [*schemas.CHUNKS.names, "price"]
+
+
+def test_every_column_is_of_a_type_that_other_languages_have() -> None:
+    for row in (chunk_row_type({"a": "double", "b": "timestamp", "c": "binary", "d": "bool"}), failure_type()):
+        for field in typing_to_runner_api(row).row_type.schema.fields:
+            assert field.type.logical_type.urn in ("", "beam:logical_type:micros_instant:v1"), field.name
+            assert field.type.nullable == (str(dict(row._fields)[field.name]).startswith("typing.Optional")), field.name
+
+
+def test_rows_are_grouped_by_field_and_become_a_dataframe() -> None:
+    with quiet_beam(), beam.Pipeline(runner=FnApiRunner()) as pipeline:
+        rows = pipeline | beam.Create([("a", "One.\n\nTwo."), ("b", "Three.")]) | DocumentsToRows(max_size=6)
+        counted = rows | beam.GroupBy("parent_id").aggregate_field("chunk_count", max, "chunks")
+        assert_that(counted | beam.Map(tuple), equal_to([("a", 2), ("b", 1)]))
+        last = to_pcollection(
+            to_dataframe(rows)[["parent_id", "end_index"]].groupby("parent_id").max(), include_indexes=True
+        )
+        assert_that(last | "Last" >> beam.Map(tuple), equal_to([("a", 10), ("b", 6)]), "dataframe")
 
 
 def test_no_option_of_a_strategy_has_the_name_of_an_argument() -> None:
