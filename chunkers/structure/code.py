@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import importlib
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ _MOST_INDENT = 256
 _SLICE = 1 << 16
 _LEAST_REPORTS = 2000
 _BYTES_PER_REPORT = 8
+_FEW = 1 << 16
 
 
 class Definition(NamedTuple):
@@ -79,14 +81,14 @@ def read_code(text: str, language: str, most: int) -> Source:
     root = _parse(language_of_grammar(language), data)
     if root is None:
         return Source([], [], 0, False)
-    offsets = None if len(data) == len(text) else _offsets(data)
+    inside = _inside_characters(data) if len(data) != len(text) else ()
     error = None
     if root.has_error:
         error, lost = _errors(root)
-        error = error if offsets is None else int(offsets[error])
+        error -= bisect_left(inside, error)
         if lost > _TRUSTED * len(data):
             return Source([], [], error, False)
-    reader = _Reader(text, data, offsets, Names(GRAMMARS[language].definitions), most)
+    reader = _Reader(text, data, inside, Names(GRAMMARS[language].definitions), most)
     levels = reader.read(root)
     return Source(_nested(reader.found), levels, error, True)
 
@@ -115,11 +117,10 @@ def _parse(language: Any, data: bytes) -> Any:
     return None if tree is None or reports > most else tree.root_node
 
 
-def _offsets(data: bytes) -> Any:
-    """The code point offset of every byte offset."""
-    counted = np.zeros(len(data) + 1, dtype=np.int64)
-    np.cumsum((np.frombuffer(data, dtype=np.uint8) & 0xC0) != 0x80, out=counted[1:])
-    return counted
+def _inside_characters(data: bytes) -> Sequence[int]:
+    """The bytes that go on a character. A byte offset less the number of those before it is in code points."""
+    inside = np.flatnonzero((np.frombuffer(data, dtype=np.uint8) & 0xC0) == 0x80)
+    return inside.tolist() if len(inside) < _FEW else inside.data  # which gives ints too, later
 
 
 def _errors(root: Any) -> tuple[int, int]:
@@ -139,7 +140,9 @@ def _nested(found: list[tuple[int, int, int, tuple[str, ...]]]) -> list[Definiti
     """The definitions (lead, start, end, name) with their paths."""
     definitions: list[Definition] = []
     open_: list[int] = []
-    for lead, start, end, name in sorted(found, key=lambda each: (each[0], -each[2])):
+    found.sort(key=itemgetter(2), reverse=True)
+    found.sort(key=itemgetter(0))
+    for lead, start, end, name in found:
         while open_ and definitions[open_[-1]].end < end:
             open_.pop()
         parent = open_[-1] if open_ else -1
@@ -152,9 +155,8 @@ def _nested(found: list[tuple[int, int, int, tuple[str, ...]]]) -> list[Definiti
 class _Reader:
     """Reads the children of nodes that do not fit, level by level."""
 
-    def __init__(self, text: str, data: bytes, offsets: Any, names: Names, most: int) -> None:
-        self.text, self.data, self.names, self.most = text, data, names, most
-        self.at: memoryview | None = None if offsets is None else offsets.data  # which gives ints
+    def __init__(self, text: str, data: bytes, inside: Sequence[int], names: Names, most: int) -> None:
+        self.text, self.data, self.names, self.most, self.inside = text, data, names, most, inside
         self.found: list[tuple[int, int, int, tuple[str, ...]]] = []
         self.levels: list[tuple[list[int], list[int]]] = []
 
@@ -178,7 +180,7 @@ class _Reader:
 
     def children(self, node: Any, definitions: set[int], statements: set[int]) -> list[Any]:
         """Add where the children of `node` start; returns those that are too large themselves."""
-        text, at, most, large = self.text, self.at, self.most, []
+        text, inside, most, large = self.text, self.inside, self.most, []
         kinds, found = self.names.kinds, self.found
         parent = node.type
         is_root = parent in _ROOTS
@@ -187,12 +189,14 @@ class _Reader:
         known = statements  # where a start goes to: definitions, behind one
         own = -1  # where it starts, its parent has said
         if not is_root:
-            own = node.start_byte if at is None else at[node.start_byte]
+            own = node.start_byte
+            own -= bisect_left(inside, own)
         is_first = is_body and not is_root  # the first statement stays with what its body belongs to
         for child in node.named_children:  # nothing is inside of the others
             start, end = child.start_byte, child.end_byte
-            if at is not None:
-                start, end = at[start], at[end]
+            if inside:
+                start -= bisect_left(inside, start)
+                end -= bisect_left(inside, end)
             if end - start > most:
                 large.append(child)
             kind = child.type
@@ -214,7 +218,7 @@ class _Reader:
                             known.add(first)
                     behind = end - (text[end - 1] == "\n")
                 continue
-            name = self.names.of(child, self.data) if kind in kinds else None
+            name = self.names.of(child, kind, self.data) if kind in kinds else None
             if name is not None:
                 found.append((first if lead < 0 else lead, start, end, clean_name(name)))
                 if lead >= 0:

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function", "class", "function"})
+_SPECIFIERS = frozenset({"struct_specifier", "union_specifier", "enum_specifier", "class_specifier"})
+_FIELDS = frozenset({"field_definition", "public_field_definition"})
+_ODD = _SPECIFIERS | _FIELDS  # which may have a name and define nothing
 _GENERIC = re.compile(r"[<\[].*\Z", re.DOTALL)
 _MOST = 200
 _LONGEST_CHAIN = 16
@@ -19,14 +22,21 @@ class Names:
         self.kinds = kinds
         self._given: set[int] = set()
 
-    def of(self, node: Any, data: bytes) -> str | None:
-        """The name of what `node` defines, the type that a method belongs to in front; None if it defines nothing."""
-        found = self._name_node(node)
-        if found is None or found.start_byte in self._given:
+    def of(self, node: Any, kind: str, data: bytes) -> str | None:
+        """The name of what `node` (which is of that kind) defines, the type that a method belongs to in front.
+
+        None if it defines nothing.
+        """
+        how = self.kinds[kind]
+        found = node.child_by_field_name("name") if how == "name" and kind not in _ODD else self._name_node(node)
+        if found is None:
             return None
-        self._given.add(found.start_byte)
-        name = _text(found, data)
-        if self.kinds.get(node.type) == "receiver" and (owner := _receiver(node)) is not None:
+        start, end = found.byte_range
+        if start in self._given:
+            return None
+        self._given.add(start)
+        name = data[start : min(end, start + _MOST)].decode("utf-8", "ignore")
+        if how == "receiver" and (owner := _receiver(node)) is not None:
             name = f"{_GENERIC.sub('', _text(owner, data)).lstrip('*')}.{name}"
         return name
 
@@ -45,9 +55,9 @@ class Names:
                     return None
                 node = inner
                 continue
-            if node.type in ("struct_specifier", "union_specifier", "enum_specifier", "class_specifier"):
+            if node.type in _SPECIFIERS:
                 return node.child_by_field_name("name") if node.child_by_field_name("body") is not None else None
-            if node.type.endswith("field_definition"):
+            if node.type in _FIELDS:
                 value = node.child_by_field_name("value")
                 if value is None or value.type not in _FUNCTIONS:
                     return None
@@ -60,6 +70,8 @@ class Names:
 
 def clean_name(name: str) -> tuple[str, ...]:
     """A name as a path, without type parameters: `T.M` is two titles."""
+    if name.isidentifier():
+        return (name,)
     plain = " ".join(_GENERIC.sub("", name).split()) or " ".join(name.split())
     return tuple(part for part in re.split(r"\.|::", plain) if part) or (plain,)
 
