@@ -13,15 +13,13 @@ from pipelines.planning import CONTESTED, HELD, STATE_COLUMNS, StateSlice
 from pipelines.storage.store import Store
 from pipelines.table import schemas
 from pipelines.table.keys import FILE, RECORD
-from pipelines.table.reading import read_documents
+from pipelines.table.reading import each_documents
 from pipelines.table.records import Snapshot
 from pipelines.table.shards import read
 from pipelines.work.deciding.ledger import count, documents_only
 
 ROWS = 1 << 17
 """Rows of one slice of states, about."""
-
-_REPEATED = ("source", "fingerprint", "status", "error", "kind")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +60,12 @@ def read_last_commit(store: Store, base: Snapshot | None, heals: Collection[str]
     columns = [*STATE_COLUMNS, "key"]
     states: list[StateSlice] = []
     waiting: list[pa.Table] = []
+    rows_waiting = 0
     held = [HELD.empty_table()]
     owners: list[tuple[str, str, str]] = []
     documents: list[Mapping[str, int]] = []
-    for index, shard in enumerate(base.shards):
-        rows = read_documents(store, base, [index], columns)
+    for index, rows in enumerate(each_documents(store, base, columns)):
+        high = base.shards[index].high
         if len(wanted):
             found = rows.filter(pc.is_in(rows["id"], value_set=wanted)).select(["id", "key", "kind"])
             owners += zip(*(found[name].to_pylist() for name in ("id", "key", "kind")), strict=True)
@@ -76,9 +75,12 @@ def read_last_commit(store: Store, base: Snapshot | None, heals: Collection[str]
             held.append(_held(rows.filter(is_record), index, heals))
             rows = rows.filter(pc.invert(is_record))
         waiting.append(rows.select(STATE_COLUMNS))
-        if shard.high is None or sum(each.num_rows for each in waiting) >= ROWS:
-            states.append(StateSlice(high=shard.high, rows=_slim(pa.concat_tables(waiting))))
-            waiting = []
+        rows_waiting += rows.num_rows
+        if high is None or rows_waiting >= ROWS:
+            # (shards without states have plain columns)
+            some = [each for each in waiting if each.num_rows] or waiting[:1]
+            states.append(StateSlice(high=high, rows=pa.concat_tables(some).unify_dictionaries().combine_chunks()))
+            waiting, rows_waiting = [], 0
     owner = {id_: (key, kind) for id_, key, kind in owners}
     refused, contested, without_state = set(), set(), set()
     for id_, uri, position in zip(*(losers[name].to_pylist() for name in ("id", "uri", "position")), strict=True):
@@ -98,15 +100,6 @@ def read_last_commit(store: Store, base: Snapshot | None, heals: Collection[str]
         without_state=frozenset(without_state),
         documents=tuple(documents),
     )
-
-
-def _slim(states: pa.Table) -> pa.Table:
-    """`states` in one chunk, columns of few values as dictionaries: there are millions of states."""
-    states = states.combine_chunks()
-    for name in _REPEATED:
-        at = states.schema.get_field_index(name)
-        states = states.set_column(at, name, states[name].dictionary_encode())
-    return states
 
 
 def _losers(store: Store, base: Snapshot) -> pa.Table:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import accumulate
 from typing import Any
 
@@ -17,6 +18,9 @@ from pipelines.table.layout import Kind
 from pipelines.table.records import FileEntry, Shard, Snapshot
 from pipelines.table.schemas import schema_of
 
+REPEATED = ("source", "fingerprint", "status", "error", "kind")
+"""Columns of states with few values."""
+
 
 def read_documents(
     store: Store,
@@ -27,6 +31,31 @@ def read_documents(
     """The states of all documents, or of those in some shards, in shard order and by id within a shard."""
     files = [shard.documents for shard in _chosen(snapshot, shard_indexes)]
     return _read(store, files, "documents", snapshot, columns)
+
+
+def each_documents(store: Store, snapshot: Snapshot, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """The states of each shard in turn. Columns with few values are dictionaries.
+
+    Where storage is far away, some shards more than the one that is looked at are in memory.
+    """
+    schema = schema_of("documents", snapshot.payload)
+    nothing = pa.schema([schema.field(name) for name in columns]).empty_table()
+
+    def one(shard: Shard) -> pa.Table:
+        entry = shard.documents
+        return shards.read(store, entry.path, columns, dictionaries=REPEATED) if entry.rows else nothing
+
+    if store.in_flight == 1:
+        yield from map(one, snapshot.shards)
+        return
+    with ThreadPoolExecutor(store.in_flight) as pool:
+        waiting: deque[Future[pa.Table]] = deque()
+        for shard in snapshot.shards:
+            waiting.append(pool.submit(one, shard))
+            if len(waiting) > 2 * store.in_flight:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def read_chunks(

@@ -81,17 +81,19 @@ def read(
     path: str,
     columns: Sequence[str] | None = None,
     filters: Any = None,
+    dictionaries: Sequence[str] = (),
 ) -> pa.Table:
     """Rows of one file, in its order. `filters` is an expression over `id` and `parent_id`.
 
-    A whole file is fetched at once; with `columns` only the parts that are needed.
+    A whole file is fetched at once; with `columns` only the parts that are needed. `dictionaries` names columns that
+    stay as they are stored, which saves most of reading those with few values.
     """
     with readable(store, path):
         if columns is None:
             table = parquet_file(pa.BufferReader(store.read(path))).read(use_threads=False)
         else:
             with store.open(path) as file:
-                table = _some_columns(parquet_file(file), columns, filtered=filters is not None)
+                table = _some_columns(parquet_file(file, dictionaries), columns, filtered=filters is not None)
         table = table if filters is None else table.filter(filters)
         return _plain(table if columns is None else table.select(list(columns)))
 
@@ -126,13 +128,13 @@ def rows_at(table: pa.Table, rows: npt.NDArray[Any]) -> pa.Table:
     return pa.concat_tables([table.slice(0, 0), *runs])
 
 
-def parquet_file(source: Any) -> pq.ParquetFile:
+def parquet_file(source: Any, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
     """A file to read in this thread alone.
 
     What Arrow's own threads hold of a Python object they may let go of after the interpreter has ended, which aborts
     the process. So nothing is read ahead here, and callers read with `use_threads=False`, which costs less CPU too.
     """
-    return pq.ParquetFile(source, pre_buffer=False)
+    return pq.ParquetFile(source, pre_buffer=False, read_dictionary=list(dictionaries))
 
 
 def _some_columns(file: pq.ParquetFile, columns: Sequence[str], *, filtered: bool) -> pa.Table:
