@@ -29,7 +29,7 @@ EXPIRES_SECONDS = 300.0
 """After the last sign of life the run counts as dead."""
 
 UNATTENDED_SECONDS = 3600.0
-"""The same for a run that nobody waits for: an engine takes minutes to start, and no task takes an hour."""
+"""The same for a run that nobody waits for: an engine takes minutes to start, and hardly any task takes an hour."""
 
 _ANY = (StorageError, OSError)
 
