@@ -251,6 +251,9 @@ class _PlainPacker(Packer):
         floor = max(floor, first + 1, least)
         if floor >= stop:
             return position
+        if floor == least and text[floor - 1].isspace() and text[max(0, floor - 2)].isspace():
+            # what starts behind a run of white space may have its line end in front of `floor`
+            return self.overlap_start(position, must_hold=hold or None, above=above)
         start = line = text.find("\n", max(floor - 2, 0), stop) + 1
         if line:
             start = line + 1 if text[line] == "\n" else text.find("\n\n", line, stop) + 2

@@ -77,3 +77,13 @@ def test_a_mark_behind_white_space_makes_no_empty_chunk() -> None:
     text = "abcd \u0301<|"
     spans, _ = Packing(ladder=ladder, bounds=[(characters(), 3)], trim=Trim()).pack(text)
     assert [span.text(text) for span in spans] == ["abc", "d", "<|"]
+
+
+def test_a_line_may_start_behind_white_space_that_leaves_no_room_for_its_line_end() -> None:
+    text = "。dd,\u2029\x1c\u2029\x1cccc.\n\x85 \x85\x0b。\na\x0c\x0c\x85\x1c\n\u2029\u2029a \x1c\x85aE漢 ccc.\u2029bb"
+    bounds, overlap = (
+        [(characters(), 13)],
+        Overlap(most=9, unit=characters(), atoms=TEXT_ATOMS, inside_words=(Grapheme(),)),
+    )
+    plain = Packing(ladder=TEXT_LADDER, bounds=bounds, trim=Trim(), overlap=overlap).pack(text)
+    assert plain == pack(text, 0, len(text), TEXT_LADDER, Limit(text, bounds), trim=Trim(), overlap=overlap)
