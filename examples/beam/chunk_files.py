@@ -18,7 +18,6 @@ from typing import Any
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
-from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from pipelines.beam.chunk_rows import DocumentsToRows
 from pipelines.table.schemas import CHUNKS
@@ -27,7 +26,8 @@ from pipelines.table.schemas import CHUNKS
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(
-        description=(__doc__ or "").partition("\n")[0], epilog="Any other option is one of Beam's pipelines."
+        description=(__doc__ or "").partition("\n")[0],
+        epilog="Any other option is one of Beam's, such as --runner (default: FnApiRunner).",
     )
     parser.add_argument("documents", help="a folder; files in folders below it are read too")
     parser.add_argument("output", help="a folder to write to")
@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--max-size", type=int, default=800, help="characters a chunk may have (default: 800)")
     given, options = parser.parse_known_args()
     logging.getLogger().setLevel(logging.ERROR)
-    with beam.Pipeline(runner=FnApiRunner(), options=PipelineOptions(options)) as pipeline:
+    with beam.Pipeline(options=PipelineOptions(["--runner=FnApiRunner", *options])) as pipeline:
         build(pipeline, given.documents, given.output, given.previous, max_size=given.max_size)
 
 

@@ -11,6 +11,8 @@ index between two versions; the next one knows, and puts right what it may have 
 
 import argparse
 import logging
+import os
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -21,7 +23,6 @@ from apache_beam.ml.rag.ingestion.base import VectorDatabaseWriteTransform
 from apache_beam.ml.rag.types import Chunk
 from apache_beam.ml.transforms.base import MLTransform
 from apache_beam.options.pipeline_options import PipelineOptions
-from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from vector_index import NOTHING, DeleteVectors, HashedWords, SqliteVectors, VectorIndex
 
 from pipelines.beam.rag import chunk_of_row
@@ -41,12 +42,14 @@ class Updated(NamedTuple):
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(
-        description=(__doc__ or "").partition("\n")[0], epilog="Any other option is one of Beam's pipelines."
+        description=(__doc__ or "").partition("\n")[0],
+        epilog="Any other option is one of Beam's, such as --runner (default: FnApiRunner).",
     )
     parser.add_argument("table", help="a configuration of rechunk, or the address of its table on this machine")
     parser.add_argument("index", help="the SQLite file with the vectors; made if there is none")
     parser.add_argument("--query", help="look something up instead: the three most similar chunks")
     given, options = parser.parse_known_args()
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # worker processes import vector_index too
     logging.getLogger().setLevel(logging.ERROR)  # Beam warns of type hints of its own
     if given.query is not None:
         for similarity, id_, text in VectorIndex(given.index).nearest(given.query, 3):
@@ -67,7 +70,7 @@ def update(table: str, path: str, options: Sequence[str] = ()) -> Updated:
     span = (table, versions, newest)
     with (
         tempfile.TemporaryDirectory() as artifacts,
-        beam.Pipeline(runner=FnApiRunner(), options=PipelineOptions(list(options))) as pipeline,
+        beam.Pipeline(options=PipelineOptions(["--runner=FnApiRunner", *options])) as pipeline,
     ):
         versions_to_compare = pipeline | "Versions" >> beam.Create([span])
         _ = (

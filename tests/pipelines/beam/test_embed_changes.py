@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,20 @@ def test_after_some_nights_the_index_is_as_if_made_afresh(example: Any, tmp_path
 
 
 @pytest.mark.slow
+def test_in_worker_processes_it_is_the_same(example: Any, tmp_path: Path) -> None:
+    world = World(tmp_path / "world", seed=1)
+    night(tmp_path / "rechunk.yaml", world, tmp_path / "table")
+    index = tmp_path / "v.db"
+    command = [sys.executable, str(FOLDER / "embed_changes.py"), str(tmp_path / "table"), str(index)]
+    workers = ["--direct_num_workers=2", "--direct_running_mode=multi_processing"]
+    path = str(FOLDER.parents[1])
+    done = subprocess.run([*command, *workers], capture_output=True, text=True, env={"PYTHONPATH": path})
+    expected = afresh(example, tmp_path / "table")
+    assert done.stdout == f"version 0: {len(expected)} upserted, 0 deleted\n", done.stderr
+    assert list(example.VectorIndex(str(index)).rows()) == expected
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10, 14))
 def test_after_many_nights_the_index_is_as_if_made_afresh(example: Any, tmp_path: Path, seed: int) -> None:
     check_nights(example, tmp_path, seed=seed, nights=10)
@@ -128,6 +143,7 @@ def test_the_command_says_what_it_did(
 ) -> None:
     def command(*arguments: str) -> str:
         monkeypatch.setattr(sys, "argv", ["embed_changes.py", *arguments])
+        monkeypatch.setenv("PYTHONPATH", "")  # the example sets it
         with quiet_beam():
             example.main()
         return capsys.readouterr().out
