@@ -137,6 +137,16 @@ def test_code_without_its_extra_says_what_to_install(wheel_venv: Venv, folder: P
     assert "pip install 'rechunk[code]'" in done.stderr
 
 
+def test_dataflow_without_its_extra_says_what_to_install(wheel_venv: Venv, folder: Path) -> None:
+    (folder / "cloud.yaml").write_text("source: [{path: 'gs://bucket/docs'}]\noutput: {path: 'gs://bucket/table'}\n")
+    options = ["--runner=DataflowRunner", "--project=p", "--region=r", "--temp_location=gs://bucket/temp"]
+    done = wheel_venv.run(
+        "rechunk", "run", "cloud.yaml", "--", *options, "--sdk_container_image=x", cwd=folder, fails=True
+    )
+    assert done.returncode == 2
+    assert "pip install 'rechunk[gcp]'" in done.stderr
+
+
 def test_every_extra_at_once_is_consistent_and_pinned(full_venv: Venv, folder: Path) -> None:
     assert "No broken requirements" in full_venv.run("pip", "check", cwd=folder).stdout
     pins = dict(

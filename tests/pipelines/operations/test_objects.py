@@ -47,7 +47,7 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str, message:
 def test_a_list_may_lie_in_a_store() -> None:
     open_store("memory://lists").write("night.tsv", "\ufeffs3://b/é\tupsert\n".encode())
     assert read_objects("memory://lists/night.tsv") == {"s3://b/é": "upsert"}
-    with pytest.raises(UsageError, match="none.tsv: cannot be read: there is no such object"):
+    with pytest.raises(UsageError, match=r"none\.tsv: cannot be read: there is no such object"):
         read_objects("memory://lists/none.tsv")
 
 

@@ -7,7 +7,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -17,13 +17,17 @@ from pipelines.config.model import Gates, Limits
 from pipelines.errors import EngineFailed, StillAtWork, TableStateError, UsageError
 from pipelines.observe.events import ignore
 from pipelines.operations.gc import collect
+from pipelines.operations.prepare import Prepared
 from pipelines.operations.run import begin, carry_out
+from pipelines.operations.stored_run import load_run
 from pipelines.operations.wait import wait
 from pipelines.records import Outcome, RunOptions
 from pipelines.table import layout
 from pipelines.table.claims import fresh_claims, leave_claim
+from pipelines.work.job import Job
+from pipelines.work.signs import SignsOfLife
 from tests.pipelines.run.corpus import Corpus
-from tests.pipelines.run.direct import without_beam
+from tests.pipelines.run.direct import drive, without_beam
 
 pytestmark = pytest.mark.usefixtures("without_beam")
 __all__ = ["without_beam"]
@@ -164,6 +168,33 @@ def test_wait_waits(corpus: Corpus) -> None:
     outcome = carry_out(corpus.config, begun, ignore, engine=Engine(), approve_deletions=None)
     thread.join(10)
     assert [without_seconds(each) for each in waited] == [without_seconds(outcome)]
+
+
+def test_a_run_that_nobody_waits_for_looks_after_its_claim(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id = planned(corpus)
+    job = Job(config=corpus.config, run_id=run_id, unattended=True)
+    signs = SignsOfLife(job)
+    assert fresh_claims(corpus.store) == []
+    signs.give()
+    assert [claim.run_id for claim in fresh_claims(corpus.store)] == [run_id]
+    claim = corpus.root / "table" / layout.claim_file(run_id)
+    claim.unlink()
+    signs.give()  # within the same minute: a request less
+    assert not claim.exists()
+    monkeypatch.setattr("time.monotonic", lambda: 1e9)
+    signs.give()
+    assert claim.exists()
+    drive(job, None, load_run_of(corpus, run_id), ignore)
+    assert not claim.exists()
+    SignsOfLife(replace(job, unattended=False)).give()
+    assert not claim.exists()
+    assert wait(corpus.store, run_id, ignore).committed
+
+
+def load_run_of(corpus: Corpus, run_id: str) -> Prepared:
+    stored = load_run(corpus.store, run_id)
+    assert stored is not None
+    return stored.prepared(corpus.store)
 
 
 def test_the_time_to_wait_may_be_over_before_the_run_is(corpus: Corpus) -> None:
