@@ -83,42 +83,43 @@ def note_of(engine: Engine, job_id: str | None) -> dict[str, Any]:
     return note | {"endpoint": options.view_as(PortableOptions).job_endpoint}
 
 
-def state_of(note: Mapping[str, Any]) -> str | None:
-    """The state of a job that was noted, by Beam's name; None when it cannot be known (now, or from here)."""
-    if not note.get("job_id") or not note.get("endpoint"):
-        return None
-    ask = _dataflow() if note["runner"] in dataflow.RUNNERS else _job_server
-    try:
-        with quiet_beam():
-            return None if ask is None else ask(note)
-    except Exception:  # no network, no credentials, a job server that is gone: each library has errors of its own
-        return None
+class JobState:
+    """The state of a job that was noted, by Beam's name. One connection serves for all questions."""
+
+    def __init__(self, note: Mapping[str, Any]) -> None:
+        self._note = note
+        self._ask: Callable[[], str] | None = None
+
+    def look(self) -> str | None:
+        """The state now; None when it cannot be known (now, or from here)."""
+        if not self._note.get("job_id") or not self._note.get("endpoint"):
+            return None
+        try:
+            with quiet_beam():
+                if self._ask is None:
+                    on_dataflow = self._note["runner"] in dataflow.RUNNERS
+                    self._ask = _dataflow(self._note) if on_dataflow else _job_server(self._note)
+                return self._ask()
+        except Exception:  # no package, no network, no credentials, no job server: each library has errors of its own
+            return None
 
 
-def _job_server(note: Mapping[str, Any]) -> str:
+def _job_server(note: Mapping[str, Any]) -> Callable[[], str]:
     service = ExternalJobServer(note["endpoint"], timeout=_SECONDS).start()
-    answer = service.GetState(beam_job_api_pb2.GetJobStateRequest(job_id=note["job_id"]), timeout=_SECONDS)
-    return str(beam_job_api_pb2.JobState.Enum.Name(answer.state))
+    asked = beam_job_api_pb2.GetJobStateRequest(job_id=note["job_id"])
+    return lambda: str(beam_job_api_pb2.JobState.Enum.Name(service.GetState(asked, timeout=_SECONDS).state))
 
 
-def _dataflow() -> Callable[[Mapping[str, Any]], str] | None:
-    """What asks Dataflow; None without the extra `[gcp]`."""
-    try:
-        with quiet_beam():
-            import_clouds()
-            from apache_beam.runners.dataflow.dataflow_runner import DataflowPipelineResult
-            from apache_beam.runners.dataflow.internal.apiclient import DataflowApplicationClient
-    except ImportError:
-        return None
+def _dataflow(note: Mapping[str, Any]) -> Callable[[], str]:
+    import_clouds()
+    from apache_beam.runners.dataflow.dataflow_runner import DataflowPipelineResult
+    from apache_beam.runners.dataflow.internal.apiclient import DataflowApplicationClient
 
-    def ask(note: Mapping[str, Any]) -> str:
-        named = {"project": note["project"], "region": note["region"], "dataflow_endpoint": note["endpoint"]}
-        arguments = [f"--{name}={value}" for name, value in named.items()] + ["--no_auth"] * bool(note.get("no_auth"))
-        client = DataflowApplicationClient(PipelineOptions(arguments))
-        job = client.get_job(note["job_id"])
-        return str(DataflowPipelineResult.api_jobstate_to_pipeline_state(job.current_state))
-
-    return ask
+    named = {"project": note["project"], "region": note["region"], "dataflow_endpoint": note["endpoint"]}
+    arguments = [f"--{name}={value}" for name, value in named.items()] + ["--no_auth"] * bool(note.get("no_auth"))
+    client = DataflowApplicationClient(PipelineOptions(arguments))
+    shown = DataflowPipelineResult.api_jobstate_to_pipeline_state
+    return lambda: str(shown(client.get_job(note["job_id"]).current_state))
 
 
 def _uploads_jar(engine: Engine, options: PipelineOptions) -> bool:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from pipelines.beam.quiet import quiet_beam
 from pipelines.errors import EngineFailed, StillAtWork, TableStateError, UsageError
 from pipelines.observe.events import Sink
 from pipelines.observe.progress import told
@@ -21,7 +22,7 @@ from pipelines.work.finish import outcome_path
 POLL_SECONDS = 5.0
 """Between two looks at the table, and at the job."""
 
-ENDED = ("DONE", "FAILED", "CANCELLED", "UPDATED", "DRAINED", "STOPPED")
+ENDED = ("DONE", "FAILED", "CANCELLED", "UPDATED", "DRAINED")
 """States that a job does not leave again, as Beam calls them."""
 
 
@@ -63,6 +64,7 @@ class _Watched:
         self._store = store
         self._run_id = run_id
         self._note = _read(store, layout.submitted_file(run_id)) or {}
+        self._job: Any = None
         self._silent = 0
         self.shown = ""
 
@@ -92,9 +94,12 @@ class _Watched:
     def _state(self) -> str | None:
         if not self._note.get("job_id"):
             return None
-        from pipelines.beam.submission import state_of  # imports Beam
-
-        return state_of(self._note)
+        if self._job is None:
+            with quiet_beam():
+                from pipelines.beam.submission import JobState  # imports Beam
+            self._job = JobState(self._note)
+        state: str | None = self._job.look()
+        return state
 
 
 def _lost(store: Store, run_id: str, stored: StoredRun, why: str) -> Outcome:

@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from apache_beam.runners.runner import PipelineState
 
 from pipelines.beam.engine import Engine
 from pipelines.config.model import Gates, Limits
@@ -20,7 +21,7 @@ from pipelines.operations.gc import collect
 from pipelines.operations.prepare import Prepared
 from pipelines.operations.run import begin, carry_out
 from pipelines.operations.stored_run import load_run
-from pipelines.operations.wait import wait
+from pipelines.operations.wait import ENDED, wait
 from pipelines.records import Outcome, RunOptions
 from pipelines.table import layout
 from pipelines.table.claims import fresh_claims, leave_claim
@@ -211,6 +212,11 @@ def test_a_run_without_a_sign_of_life_is_given_up(corpus: Corpus) -> None:
     with pytest.raises(EngineFailed, match=r"no sign of life any more.*`rechunk resume`") as error:
         wait(corpus.store, run_id, ignore, poll=0.01)
     assert error.value.exit_code == 5
+
+
+def test_states_that_a_job_does_not_leave_are_those_of_beam() -> None:
+    states = [value for name, value in vars(PipelineState).items() if name.isupper()]
+    assert set(ENDED) == {state for state in states if PipelineState.is_terminal(state)}
 
 
 def test_a_commit_without_a_word_is_found_in_the_log(corpus: Corpus) -> None:
