@@ -51,6 +51,10 @@ _TAKEN: Mapping[str, str] = {
 }
 
 
+_FILES = ("setup_file", "extra_package", "extra_packages", "requirements_file")
+"""Options whose files go to the workers."""
+
+
 class _Parser(_BeamArgumentParser):
     """Beam's own parser, which raises instead of ending the process."""
 
@@ -132,9 +136,15 @@ def problem_with(runner: str, name: str, tokens: Sequence[str]) -> str:
         parsed = vars(_parser().parse_args(list(tokens)))
     except UsageError as error:
         return f"cannot be used: {str(error).partition(': ')[2] or error}"
-    if name == "setup_file" and not os.path.isfile(parsed["setup_file"]):
-        return f"is {parsed['setup_file']}, which is no file"
+    for file in _files_in(parsed[action.dest]) if name in _FILES else ():
+        if not os.path.isfile(file):
+            return f"is {file}, which is no file"
     return ""
+
+
+def _files_in(value: str | list[str]) -> list[str]:
+    """The local files that an option names."""
+    return [file for file in ([value] if isinstance(value, str) else value) if "://" not in file]
 
 
 def _split(arguments: Sequence[str]) -> Iterator[tuple[str, list[str]]]:

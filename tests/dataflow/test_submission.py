@@ -152,8 +152,9 @@ def test_a_template_is_launched_each_night_whether_or_not_there_is_anything_to_d
     assert waited.returncode == 124
     # Somebody else does what the template says: the plan is stored, and the way from it does not differ.
     resumed = cloud.rechunk("resume", "nightly.yaml", run_id)
-    assert "nothing changed" in resumed.stderr
-    assert cloud.rechunk("wait", "nightly.yaml", run_id).stderr == resumed.stderr
+    assert f"warning: run {run_id} is at work on this table too" in resumed.stderr
+    assert resumed.stderr.endswith("gs://tables/documents: nothing changed\n")
+    assert cloud.rechunk("wait", "nightly.yaml", run_id).stderr == "gs://tables/documents: nothing changed\n"
 
 
 def test_what_dataflow_would_only_say_later_is_said_at_once(cloud: Cloud) -> None:
@@ -161,7 +162,8 @@ def test_what_dataflow_would_only_say_later_is_said_at_once(cloud: Cloud) -> Non
     before = cloud.storage.count()
     for options, problem in [
         ([], "would not have rechunk: give them an image that has it (--sdk_container_image)"),
-        (["--extra_package=none.tar.gz"], "none.tar.gz"),
+        (["--extra_package=none.tar.gz"], "--extra_package is none.tar.gz, which is no file"),
+        (["--setup_file=none.py"], "--setup_file is none.py, which is no file"),
         (["--sdk_container_image=x", "--temp_location=gs://t/x"], "--temp_location is 'gs://t/x', which is no folder"),
     ]:
         (cloud.folder / "nightly.yaml").write_text(cloud.configuration(region="europe-west1"))
