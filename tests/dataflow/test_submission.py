@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from apache_beam.portability.api import beam_runner_api_pb2
 
 from pipelines.version import VERSION
 from tests.dataflow.conftest import DOCUMENTS, Cloud
-from tests.packaging.venvs import ROOT
+from tests.packaging.venvs import ROOT, Venv
 
 pytestmark = pytest.mark.slow
 
@@ -93,6 +94,50 @@ def test_a_run_is_staged_submitted_and_waited_for(cloud: Cloud, sdist: Path) -> 
     assert failed.returncode == 5
     assert f"job {said['job_id']} of DataflowRunner is CANCELLED, and did not do the run" in failed.stderr
     assert not [name for name in cloud.storage.buckets.objects("tables") if "/claims/" in name]
+
+
+DRY = """
+import json, sys
+from pipelines.beam.engine import engine_for
+from pipelines.beam.run_graph import build
+from pipelines.beam.runners import launch
+from pipelines.config.load import load_config
+from pipelines.work.job import Job
+
+config = load_config("nightly.yaml")
+engine = engine_for(config, sys.argv[1:])
+engine = type(engine)(runner=engine.runner, arguments=(*engine.arguments, "--dry_run=True"))
+job = Job(config=config, run_id="20260131T235959Z-1f2e3d4c")
+result = launch(engine, lambda pipeline: build(pipeline, job), name="night")
+sys.stdout.buffer.write(result.job.proto_pipeline.SerializeToString())
+"""
+
+
+def test_the_graph_is_made_without_any_cloud(full_venv: Venv, sdist: Path, tmp_path: Path) -> None:
+    beam = {"runner": "DataflowRunner", "project": "some-project", "region": "europe-west1"}
+    written = {
+        "source": [{"path": "gs://corpus/documents"}],
+        "output": {"path": "gs://tables/documents"},
+        "beam": {**beam, "temp_location": "gs://staging/temp"},
+    }
+    (tmp_path / "nightly.yaml").write_text(json.dumps(written))
+    done = subprocess.run(
+        [str(full_venv.bin / "python"), "-c", DRY, f"--extra_package={sdist}"],
+        cwd=tmp_path,
+        env=full_venv.environment(NO_GCE_CHECK="true"),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    graph = beam_runner_api_pb2.Pipeline.FromString(done.stdout)
+    assert steps_of(graph) == STEPS
+    assert image_of(graph) == "gcr.io/cloud-dataflow/v1beta3/beam_python3.11_sdk:2.77.0"
+    staged = {
+        beam_runner_api_pb2.ArtifactStagingToRolePayload.FromString(each.role_payload).staged_name
+        for environment in graph.components.environments.values()
+        for each in environment.dependencies
+    }
+    assert staged == {sdist.name, "extra_packages.txt"}
 
 
 def test_an_image_that_has_everything_needs_nothing_staged(cloud: Cloud) -> None:
