@@ -101,8 +101,13 @@ class _Split(beam.DoFn):
     def process(self, element: Any) -> Iterable[Chunk]:
         values = element if isinstance(element, Mapping) else element._asdict()
         fields = self._fields
-        id_, path, document = values[fields.id], values[fields.path], values[fields.document]
-        about = {name: values[name] for name in fields.metadata}
+        try:
+            id_, path, document = values[fields.id], values[fields.path], values[fields.document]
+            about = {name: values[name] for name in fields.metadata}
+        except KeyError as error:
+            raise DocumentFailed(f"a document has no field {error}; it has {', '.join(map(str, values))}") from None
+        if id_ is None or id_ == "":
+            raise DocumentFailed(f"a document has no id: {fields.id!r} is {id_!r}")
         try:
             chunks = self._documents.chunks(str(path), document)
         except Exception as error:
@@ -118,7 +123,7 @@ def _item(id_: object, chunk: chunkers.Chunk, about: Mapping[str, Any]) -> Chunk
     if chunk.context:
         metadata["context"] = chunk.context
     metadata |= {
-        "parent_id": id_,
+        "parent_id": str(id_),
         "start_index": chunk.start,
         "end_index": chunk.end,
         "headings": list(chunk.headings),

@@ -17,6 +17,7 @@ with quiet_beam():
     from apache_beam.runners.portability.fn_api_runner import FnApiRunner
     from apache_beam.testing.util import assert_that, equal_to
 
+    from pipelines.beam.failing import DocumentFailed
     from pipelines.beam.rag import RechunkProvider, chunk_of_row
 
 TEXT = "---\ntag: x\n---\n\n# Tides\n\nTwice a day, nearly.\n\n## Gulls\n\nAll day."
@@ -101,6 +102,30 @@ def test_ml_transform_puts_a_bad_document_beside_the_others(tmp_path: Path, chun
         said = failures | "Said" >> beam.Map(lambda row: (row.element["id"], row.msg[:60]))
         message = "DocumentFailed(\"'bad.json' failed (chunk: malformed): not JSO"
         assert_that(said, equal_to([("bad.json", message[:60])]), "failures")
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"text": "x", "lang": "en"}, "a document has no field 'id'; it has text, lang"),
+        ({"id": "a", "text": "x"}, "a document has no field 'lang'; it has id, text"),
+        ({"id": None, "text": "x", "lang": "en"}, "a document has no id: 'id' is None"),
+        ({"id": "", "text": "x", "lang": "en"}, "a document has no id: 'id' is ''"),
+    ],
+)
+def test_a_document_without_what_it_needs_is_told(document: dict[str, Any], message: str) -> None:
+    split = provider().get_splitter_transform().fn
+    split.setup()
+    with pytest.raises(DocumentFailed) as raised:
+        list(split.process(document))
+    assert str(raised.value) == message
+
+
+def test_a_number_is_an_id_too() -> None:
+    split = provider().get_splitter_transform().fn
+    split.setup()
+    (item,) = split.process({"id": 7, "text": "x", "lang": "en"})
+    assert (item.id, item.metadata["parent_id"]) == ("7#0", "7")
 
 
 def test_content_is_what_an_embedding_should_see() -> None:
