@@ -182,7 +182,13 @@ def test_chunkers_knows_neither_beam_nor_storage_nor_arrow_nor_the_network(found
 
 @pytest.mark.parametrize(
     ("library", "home"),
-    [("apache_beam", "pipelines.beam"), ("fsspec", "pipelines.storage"), ("obstore", "pipelines.storage")],
+    [
+        ("apache_beam", "pipelines.beam"),
+        ("apache_beam.ml", "pipelines.beam.rag"),
+        ("apache_beam.yaml", "nobody"),
+        ("fsspec", "pipelines.storage"),
+        ("obstore", "pipelines.storage"),
+    ],
 )
 def test_one_folder_only_imports(library: str, home: str, found: list[Import]) -> None:
     wrong = [one for one in found if within(one.target, library) and not within(one.importer, home)]
