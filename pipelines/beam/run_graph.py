@@ -21,6 +21,7 @@ from pipelines.beam.engine import Engine
 from pipelines.beam.errors import own_errors, revived_errors
 from pipelines.beam.runners import run_pipeline
 from pipelines.routing import Router
+from pipelines.table.publish import in_parallel
 from pipelines.table.records import Shard
 from pipelines.work.chunk_shard import chunk_shard
 from pipelines.work.decide import Decision, decide
@@ -131,25 +132,33 @@ class Decide(beam.DoFn):
         yield decision
 
 
-def numbered_shards(decision: Decision) -> Iterator[tuple[int, int, Shard]]:
-    """(index, count, shard) of every shard to publish."""
-    if decision.action == "publish":
-        for index, shard in enumerate(decision.shards):
-            yield index, len(decision.shards), shard
+Numbered = tuple[int, int, Shard]
+"""index, count, shard"""
+
+PUBLISHED_AT_ONCE = 32
+"""Shards of one element: some requests each, which take their time where storage is far away."""
+
+
+def numbered_shards(decision: Decision) -> Iterator[list[Numbered]]:
+    """Every shard to publish, some together."""
+    shards = decision.shards if decision.action == "publish" else ()
+    numbered = [(index, len(shards), shard) for index, shard in enumerate(shards)]
+    for start in range(0, len(numbered), PUBLISHED_AT_ONCE):
+        yield numbered[start : start + PUBLISHED_AT_ONCE]
 
 
 class Publish(beam.DoFn):
-    """(index, count, shard) to (index, the shard under its final names)."""
+    """Shards to (index, the shard under its final names) of each."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
         self._signs = SignsOfLife(job)
 
-    def process(self, element: tuple[int, int, Shard]) -> Iterator[tuple[int, Shard]]:
-        self._signs.give()
+    def process(self, element: list[Numbered]) -> Iterator[tuple[int, Shard]]:
         with own_errors():
-            published = publish_one(self._job, *element)
-        yield published
+            threads = self._job.table().in_flight
+            published = in_parallel(lambda numbered: publish_one(self._job, *numbered), element, threads)
+        yield from published
 
 
 class Report(beam.DoFn):

@@ -23,6 +23,9 @@ _SECONDS = 0.5
 _SECONDS_REMOTE = 3.0
 """Between two looks; a listing of a remote store costs a request."""
 
+REST = 20
+"""Between two looks there is this many times what one takes: there may be tens of thousands of tasks to look at."""
+
 
 def wants_progress(emit: Sink) -> bool:
     """Whether there is a person at the other end of `emit`."""
@@ -38,9 +41,16 @@ def told(store: Store, run_id: str, emit: Sink, *, tasks: int, documents: int, s
     watched = _Watched(store, run_id, tasks, documents, size)
     near = protocol_of(store.address) in ("file", "memory")
 
+    rested = time.monotonic()
+
     def look() -> None:
+        nonlocal rested
+        began = time.monotonic()
+        if began < rested:
+            return
         with suppress(Exception):  # whatever is wrong with the store, the run itself will say
             emit(watched.look())
+        rested = time.monotonic() + REST * (time.monotonic() - began)
 
     looking = Repeating(_SECONDS if near else _SECONDS_REMOTE, look, name="progress")
     try:

@@ -50,7 +50,7 @@ def publish_shard(store: Store, run_id: str, index: int, count: int, shard: Shar
 
 def check_files(store: Store, files: Iterable[FileEntry]) -> None:
     """Every file is there and of the size it should be; TableStateError for the first that is not."""
-    in_parallel(lambda entry: check_file(store, entry), files)
+    in_parallel(lambda entry: check_file(store, entry), files, store.in_flight)
 
 
 def check_file(store: Store, entry: FileEntry) -> None:
@@ -62,9 +62,11 @@ def check_file(store: Store, entry: FileEntry) -> None:
         raise TableStateError(f"{store.child(entry.path)}: has {found.size} bytes instead of {entry.bytes}")
 
 
-def in_parallel(function: Callable[[_In], _Out], items: Iterable[_In]) -> list[_Out]:
-    """`function` of every item, in order, some at a time; the first error is raised."""
-    with ThreadPoolExecutor(THREADS) as pool:
+def in_parallel(function: Callable[[_In], _Out], items: Iterable[_In], threads: int = THREADS) -> list[_Out]:
+    """`function` of every item, in order, so many at a time; the first error is raised."""
+    if threads == 1:  # where nothing is waited for, a thread for each costs more than the rest
+        return [function(item) for item in items]
+    with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(function, items))
 
 

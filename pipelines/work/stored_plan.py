@@ -99,6 +99,7 @@ def store_plan(
     in_parallel(
         lambda first: store.write(_documents(run_id, first), _task_documents(plan, first)),
         range(0, len(plan.tasks), TASKS_PER_FILE),
+        store.in_flight,
     )
     store.write(_duplicates(run_id), _parquet(plan.duplicates))
     store.write(_plan(run_id), json.dumps(asdict(stored), ensure_ascii=False).encode())
