@@ -6,6 +6,7 @@ providers:
       Rechunk: pipelines.beam.yaml_transforms.Rechunk
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from apache_beam.utils.timestamp import Timestamp
 
 from chunkers import InvalidOption
 from pipelines.beam.chunk_rows import RecordsToRows
+from pipelines.config.model import Budget
 
 _PAYLOAD: Mapping[str, tuple[type, ...]] = {
     "bool": (bool, np.bool_),
@@ -31,36 +33,71 @@ _PAYLOAD: Mapping[str, tuple[type, ...]] = {
 class Rechunk(beam.PTransform):
     """Chunks rows: one row of text in, one row a chunk out, with the columns of the chunks table.
 
-    The configuration is that of RecordsToRows: `strategy` and its options, and which field is what (`id`, `text`,
-    `title`, `media_type`, `path`, `metadata`). `payload` lists the fields to keep as columns, whose types are those of
-    the input; or maps them to types. With `error_handling: {output: name}`, documents that cannot be chunked are rows
-    of that output.
+    The configuration is that of RecordsToRows: `strategy` and its options, and which field is what. `payload` lists the
+    fields to keep as columns, whose types are those of the input; or maps them to types. `limits` are what one document
+    may cost, as in a configuration of the job. With `error_handling: {output: name}`, documents that cannot be chunked
+    are rows of that output.
     """
 
     def __init__(
         self,
+        strategy: str = "auto",
         *,
+        id: str = "id",
+        text: str = "text",
+        title: str | None = None,
+        media_type: str | None = None,
+        path: str | None = None,
+        metadata: Sequence[str] = (),
+        payload: Sequence[str] | Mapping[str, str] = (),
+        tokens: str | None = None,
+        limits: Mapping[str, Any] | None = None,
         error_handling: Mapping[str, str] | None = None,
-        payload: Sequence[str] | Mapping[str, str] | None = None,
-        **config: Any,
+        **options: Any,
     ) -> None:
         super().__init__()
-        given = dict(error_handling or {})
-        self._errors = given.pop("output", None)
-        if given or (error_handling is not None and self._errors is None):
-            raise InvalidOption("error_handling", error_handling, "{output: NAME} and nothing else")
-        self._payload: Any = payload or {}
-        self._config = config
-        RecordsToRows(**config)
+        self._errors = _output(error_handling)
+        self._payload = payload
+        self._config = {
+            "strategy": strategy,
+            "id": id,
+            "text": text,
+            "title": title,
+            "media_type": media_type,
+            "path": path,
+            "metadata": metadata,
+            "tokens": tokens,
+            "limits": _budget(limits),
+            **options,
+        }
+        RecordsToRows(**self._config)
 
     def expand(self, rows: beam.PCollection) -> Any:
         """The step itself."""
         payload = self._payload if isinstance(self._payload, Mapping) else _types(rows.element_type, self._payload)
-        step = RecordsToRows(payload=payload, **self._config)
+        step = RecordsToRows(**self._config, payload=payload)
         if self._errors is None:
             return rows | step
         good, bad = rows | step.with_exception_handling()
         return {"good": good, self._errors: bad}
+
+
+def _output(error_handling: Mapping[str, str] | None) -> str | None:
+    """The name of the output for failures. InvalidOption for anything else."""
+    if error_handling is None:
+        return None
+    if list(error_handling) != ["output"]:
+        raise InvalidOption("error_handling", dict(error_handling), "{output: NAME} and nothing else")
+    return error_handling["output"]
+
+
+def _budget(limits: Mapping[str, Any] | None) -> Budget | None:
+    """The limits of one document. InvalidOption for a name that is none."""
+    known = [each.name for each in dataclasses.fields(Budget)]
+    for name in limits or ():
+        if name not in known:
+            raise InvalidOption("limits", name, f"of {', '.join(known)}")
+    return Budget(**limits) if limits else None
 
 
 def _types(row: Any, names: Sequence[str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ with quiet_beam():
     from apache_beam.yaml import main
     from apache_beam.yaml.yaml_transform import YamlTransform
 
+    from pipelines.beam.chunk_rows import RecordsToRows
     from pipelines.beam.yaml_transforms import Rechunk
 
 ROOT = Path(__file__).parents[3]
@@ -123,11 +125,25 @@ def test_nested_options_come_through_yaml() -> None:
         )
 
 
+def test_limits_and_arguments_are_those_of_records_to_rows() -> None:
+    ours = dict(inspect.signature(Rechunk.__init__).parameters)
+    assert ours.keys() - {"error_handling"} == inspect.signature(RecordsToRows.__init__).parameters.keys()
+    with quiet_beam(), beam.Pipeline(runner=FnApiRunner()) as pipeline:
+        rows = pipeline | beam.Create([ITEM]).with_output_types(Item)
+        step = Rechunk(text="text", max_size=2, overlap=0, limits={"max_chunks": 1}, error_handling={"output": "bad"})
+        outputs = rows | step
+        assert outputs.keys() == {"good", "bad"}
+        assert_that(outputs["bad"] | beam.Map(lambda row: (row.id, row.error)), equal_to([("a", "budget")]))
+
+
 def test_what_makes_no_sense_is_refused_when_the_pipeline_is_built() -> None:
     with pytest.raises(OptionError, match="max_sice"):
         Rechunk(max_sice=3)
-    with pytest.raises(InvalidOption, match="error_handling"):
-        Rechunk(error_handling={"threshold": "1"})
+    for wrong in ({"threshold": "1"}, {}, {"output": "bad", "threshold": "1"}):
+        with pytest.raises(InvalidOption, match="error_handling"):
+            Rechunk(error_handling=wrong)
+    with pytest.raises(InvalidOption, match=r"limits is 'chunks'; limits must be of max_bytes, max_chunks"):
+        Rechunk(limits={"chunks": 3})
     with quiet_beam():
         rows = beam.Pipeline() | beam.Create([ITEM]).with_output_types(Item)
         for payload, message in ((["prize"], "a field of the input: id, text, flag"), (["tags"], "plain type")):
