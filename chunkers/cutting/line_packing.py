@@ -26,6 +26,7 @@ from chunkers.text.sentences import LATIN_STOP, OTHER_STOP, first_easy_start
 _BLANK = re.compile(r"\n[ \t]*+\n")
 _SPACED = re.compile(r"\n[ \t]++(?:\n|\Z)")
 _SLACK = 64
+_FAR = 200  # white space that may reach farther back than a word is looked for
 _WORD_START = re.compile(r"(?<=\s)\S")
 _OPENS = re.compile(r"[ \t]*+[!-~]")  # a line that surely is not blank
 _new = tuple.__new__  # a third of the time of Span(…)
@@ -111,13 +112,18 @@ class _LinePacker(Packer):
                         stop = -1
                 elif start == stop and character > "~" and not is_edge(text, stop, begin):
                     stop = -1
+            elif position < last:
+                rung, stop, start = self._inside_line(begin, position, low, reach, before)
             if stop > 0:
                 repeated = ended - begin if begin < position else 0
-                append(_new(Span, (begin, stop, cuts[rung], (), "", None, repeated, NOTHING, None)))
+                cut = cuts[rung] if rung <= blank + 1 else self.level(self.ladder[rung]).cut
+                append(_new(Span, (begin, stop, cut, (), "", None, repeated, NOTHING, None)))
                 first, ended, before, position = begin, stop, rung, start
                 if text[start] == "\n":
                     position += 1
-                if not opens(text, position):
+                if rung > blank + 1:
+                    position = self.inner_start(start, stop)
+                elif not opens(text, position):
                     position = self._line_from(start, end)
             else:
                 self.rung = before
@@ -165,6 +171,25 @@ class _LinePacker(Packer):
         if stop > 0:
             return self.blank, stop
         return self.blank + 1, text.rfind("\n", low + 1, high + 1)
+
+    def _inside_line(self, begin: int, position: int, low: int, reach: int, before: int) -> tuple[int, int, int]:
+        """The rung, the end and the next start where no line ends in reach, in words of ASCII; else an end of -1."""
+        text, repeats, none = self.text, begin < position, (0, -1, 0)
+        if repeats and self._hold(self.blank + 2, low, reach, before) != -1:
+            return none
+        high = min(position + self.most, self.end)
+        if high < self.end and text[high].isspace():
+            high = skip_space(text, high, self.end)
+        for rung in range(self.blank + 2, len(self.ladder) - 1):
+            level = self.level(self.ladder[rung])
+            gap = level.last(low, reach)
+            if gap is not None:
+                stop = gap[0]
+                is_plain = "!" <= text[stop - 1] <= "~" and text[stop] in " \n"
+                return (rung, stop, gap[1]) if is_plain else none
+            if repeats and level.last(reach, high) is not None:
+                return none
+        return none
 
     def _hold(self, rung: int, low: int, reach: int, before: int) -> int:
         """Up to where an overlap has to leave room, so that the cut is not finer than without it.
@@ -232,7 +257,7 @@ class _LinePacker(Packer):
             found = NON_SPACE.search(text, start, stop)
             if found is not None and (found.start() == start or "!" <= text[found.start()] <= "~"):
                 return start if found.start() == start else text.rfind("\n", start - 1, found.start()) + 1
-        else:
+        elif not (self.prose and text[floor - _FAR if floor > _FAR else 0 : floor].isspace()):
             if len(self.spans) == 1 and text[first].isspace():  # the document's first word is no boundary
                 floor = max(floor, skip_space(text, first, stop) + 1)
             word = _WORD_START.search(text, floor, stop)

@@ -143,6 +143,27 @@ def test_both_ways_of_packing_code_cut_the_same(text: str, language: str, most: 
     assert packing.pack(text) == general
 
 
+@pytest.mark.parametrize("language", ["markdown", "latex", "html"])
+def test_both_ways_look_as_far_for_a_word_of_overlap_behind_spaces(language: str) -> None:
+    text = f"one\n\n| two{' ' * 400}|\n| three |\n" + "| four |\n" * 40
+    strategy = Recursive(RecursiveOptions(language=language, max_size=420, overlap=50))
+    packing = strategy._packing
+    general = pack(
+        text, 0, len(text), packing.ladder, Limit(text, packing.bounds), trim=packing.trim, overlap=packing.overlap
+    )
+    assert packing.pack(text) == general
+
+
+def test_a_tag_is_known_in_any_case() -> None:
+    text = "<DIV>one two</DIV><di\u017f>three</di\u017f><\u017fection>four</\u017fection><sEcTiOn>five</sEcTiOn>"
+    found = [piece.text for piece in chunk(text, "recursive", language="html", max_size=40, overlap=0)]
+    assert found == [
+        "<DIV>one two</DIV><di\u017f>three</di\u017f>",
+        "<\u017fection>four</\u017fection>",
+        "<sEcTiOn>five</sEcTiOn>",
+    ]
+
+
 def test_documentation_of_long_lines_stays_with_what_it_is_about() -> None:
     members = [f"  /**\n   * {'Returns it. ' * 25}\n   */\n  find{n}(key: string): number;" for n in range(3)]
     text = "interface A {\n" + "\n".join(members) + "\n}"
