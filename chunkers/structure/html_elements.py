@@ -19,6 +19,7 @@ class Element:
     rank, level, holds = -1, 0, False  # see `html_page.Marked`
     is_heading = False
     is_watched = False
+    given: dict[str, str] | None = None  # its attributes, where a selector asked for them
     counts: dict[str, int] | None = None  # children by name
     columns, has_data = 0, False  # of a row: columns of its last cell; whether one of its cells is no header
     row: Element | None = None  # of a table: the row that is open

@@ -1,7 +1,8 @@
 """The elements of a document that CSS selectors match, by where their tags start.
 
-The tree that Beautiful Soup's selectors work on is made from our own reading of the document, so that every selector
-sees the elements that everything else sees. For documents of moderate size only: a tree takes 80 times its text.
+Simple selectors are told while the document is read (`html_simple_selectors.py`). For others the tree that Beautiful
+Soup's selectors work on is made from our own reading of the document, so that every selector sees the elements that
+everything else sees: for documents of moderate size only, as a tree takes 80 times its text.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from bs4 import BeautifulSoup
 from chunkers.errors import BudgetExceeded, InvalidOption
 from chunkers.structure.html_elements import Elements
 from chunkers.structure.html_page import Reader, Selected
+from chunkers.structure.html_simple_selectors import Matching, TooDeep, simple
 from chunkers.structure.html_tokens import PLAIN_TAG, TAG, attributes
 
 LARGEST = 8_000_000
 """Characters that a document may have if a selector is no plain name of an element."""
+UNLIMITED = "those of names, classes, ids, attributes, spaces and > alone"
 MOST_ANCESTORS = 10_000_000
 """How many elements there may be above all elements together: a selector may have to look at each."""
 
@@ -35,12 +38,26 @@ def check_selector(name: str, selector: str) -> None:
 def select(text: str, selectors: Sequence[tuple[str, int]]) -> dict[int, int]:
     """For each element that one of the selectors matches, its place in `text`: the rank of the first that does.
 
-    Raises BudgetExceeded for documents that are too large or nested too deeply.
+    Raises BudgetExceeded for documents that are too large or nested too deeply for selectors that need a tree.
     """
+    plain = simple(selectors)
+    if plain is not None:
+        matching = Matching(text, plain)
+        try:
+            Reader(text, Selected({}), matching).run()
+        except TooDeep:
+            pass  # the tree says so, or finds a shorter way
+        else:
+            return matching.found
+    return select_in_tree(text, selectors)
+
+
+def select_in_tree(text: str, selectors: Sequence[tuple[str, int]]) -> dict[int, int]:
+    """The same for any selectors."""
     if len(text) > LARGEST:
         raise BudgetExceeded(
             f"a document of {len(text):,} characters is too large for CSS selectors: at most {LARGEST:,}; "
-            "selectors that are plain names of elements have no limit"
+            f"{UNLIMITED} have no limit"
         )
     elements = _Tree(text)
     _TreeReader(text, Selected({}), elements).run()
@@ -76,7 +93,7 @@ class _Tree(Elements):
     def _start(self, name: str, begin: int) -> None:
         self.ancestors += self.depth
         if self.ancestors > MOST_ANCESTORS:
-            raise BudgetExceeded("nested too deeply for CSS selectors; plain names of elements have no limit")
+            raise BudgetExceeded(f"nested too deeply for CSS selectors; {UNLIMITED} have no limit")
         tag = TAG.match(self.text, begin) or PLAIN_TAG.match(self.text, begin)
         given: Any = attributes(tag[3]) if tag else {}
         self.soup.handle_starttag(name, None, None, given, sourceline=1, sourcepos=begin)

@@ -115,10 +115,11 @@ def test_pairs_that_make_no_sense_are_refused(name: str, pairs: Any) -> None:
 def test_a_document_that_is_too_large_for_selectors_fails_whole() -> None:
     text = "<p>" + "a " * 4_000_001
     with pytest.raises(BudgetExceeded, match="too large for CSS selectors"):
-        build("html", headers=[[".x", "k"]]).split(text)
+        build("html", headers=[["i + .x", "k"]]).split(text)
+    assert build("html", headers=[["p.x", "k"]], max_size=None).split(text).spans
     assert build("html", headers=[["p", "k"]], max_size=None).split(text).spans
     with pytest.raises(BudgetExceeded, match="nested too deeply"):
-        build("html", headers=[["i b", "k"]]).split("<div>" * 5000)
+        build("html", headers=[["i + b", "k"]]).split("<div>" * 5000)
 
 
 def test_each_line_by_itself_but_preformatted_text_whole() -> None:
