@@ -20,7 +20,7 @@ from chunkers.structure.html_simple_selectors import Matching, TooDeep, simple
 from chunkers.structure.html_tokens import PLAIN_TAG, TAG, attributes
 
 LARGEST = 8_000_000
-"""Characters that a document may have if a selector is no plain name of an element."""
+"""Characters that a document may have if a selector needs a tree of it."""
 UNLIMITED = "those of names, classes, ids, attributes, spaces and > alone"
 MOST_ANCESTORS = 10_000_000
 """How many elements there may be above all elements together: a selector may have to look at each."""
