@@ -66,8 +66,9 @@ def update(table: str, path: str, options: Sequence[str] = ()) -> Updated:
     newest = changes_since(table, None).until
     if versions == [newest]:
         return Updated(newest, 0, 0)
-    index.begin(newest)
     span = (table, versions, newest)
+    list(compared(*span))  # a version that the table has no more is told here, before anything is written
+    index.begin(newest)
     with (
         tempfile.TemporaryDirectory() as artifacts,
         beam.Pipeline(options=PipelineOptions(["--runner=FnApiRunner", *options])) as pipeline,

@@ -14,6 +14,7 @@ import pytest
 
 from pipelines.beam.quiet import quiet_beam
 from pipelines.config.load import load_config
+from pipelines.errors import TableStateError
 from pipelines.operations.changes import changes_since
 from pipelines.operations.files import live_files
 from pipelines.operations.run import run
@@ -136,6 +137,16 @@ def test_nothing_is_done_for_an_index_that_is_up_to_date(example: Any, tmp_path:
     assert first.upserts == len(afresh(example, tmp_path / "table"))
     chunk = afresh(example, tmp_path / "table")[0]
     assert example.VectorIndex(str(tmp_path / "v.db")).nearest(chunk[1], 1)[0][0] == pytest.approx(1.0)
+
+
+def test_an_index_of_a_version_that_is_gone_is_told_and_left_alone(example: Any, tmp_path: Path) -> None:
+    night(tmp_path / "rechunk.yaml", World(tmp_path / "world", seed=1), tmp_path / "table")
+    index = example.VectorIndex(str(tmp_path / "v.db"))
+    index.begin(7)
+    index.finish(7)
+    with pytest.raises(TableStateError, match="there is no version 7"):
+        example.update(str(tmp_path / "table"), index.path)
+    assert (index.versions(), list(index.rows())) == ([7], [])
 
 
 def test_the_command_says_what_it_did(
