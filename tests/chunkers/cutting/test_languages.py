@@ -145,7 +145,7 @@ def test_both_ways_of_packing_code_cut_the_same(text: str, language: str, most: 
 
 @pytest.mark.parametrize("language", ["markdown", "latex", "html"])
 def test_both_ways_look_as_far_for_a_word_of_overlap_behind_spaces(language: str) -> None:
-    text = f"one\n\n| two{' ' * 400}|\n| three |\n" + "| four |\n" * 40
+    text = f"| one{' ' * 400}|\n| {'two ' * 90}|\n" * 3
     strategy = Recursive(RecursiveOptions(language=language, max_size=420, overlap=50))
     packing = strategy._packing
     general = pack(
