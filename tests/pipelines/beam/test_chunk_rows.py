@@ -150,9 +150,10 @@ def test_rows_have_every_column_of_the_table() -> None:
 
 
 def test_every_column_is_of_a_type_that_other_languages_have() -> None:
-    for row in (chunk_row_type({"a": "double", "b": "timestamp", "c": "binary", "d": "bool"}), failure_type()):
+    for row in (chunk_row_type({"a": "double", "b": "timestamp", "c": "binary", "d": "date"}), failure_type()):
         for field in typing_to_runner_api(row).row_type.schema.fields:
-            assert field.type.logical_type.urn in ("", "beam:logical_type:micros_instant:v1"), field.name
+            plain = ("", "beam:logical_type:micros_instant:v1", "beam:logical_type:date:v1")
+            assert field.type.logical_type.urn in plain, field.name
             assert field.type.nullable == (str(dict(row._fields)[field.name]).startswith("typing.Optional")), field.name
 
 
@@ -165,6 +166,27 @@ def test_rows_are_grouped_by_field_and_become_a_dataframe() -> None:
             to_dataframe(rows)[["parent_id", "end_index"]].groupby("parent_id").max(), include_indexes=True
         )
         assert_that(last | "Last" >> beam.Map(tuple), equal_to([("a", 10), ("b", 6)]), "dataframe")
+
+
+def test_payload_of_every_type_comes_through_a_shuffle() -> None:
+    record = {
+        "id": "a",
+        "text": "One.",
+        "day": datetime.date(2026, 2, 28),
+        "at": Timestamp(1, 5),
+        "raw": b"\x00\xff",
+        "flag": False,
+        "count": 2**40,
+        "share": 0.1,
+        "name": "é",
+    }
+    kinds = ("date", "timestamp", "binary", "bool", "int64", "double", "string")
+    payload = dict(zip(list(record)[2:], kinds, strict=True))
+    nulls = {"id": "b", "text": "Two."}
+    with quiet_beam(), beam.Pipeline(runner=FnApiRunner()) as pipeline:
+        rows = pipeline | beam.Create([record, nulls]) | RecordsToRows(payload=payload) | beam.Reshuffle()
+        values = rows | beam.Map(lambda row: [getattr(row, name) for name in payload])
+        assert_that(values, equal_to([list(record.values())[2:], [None] * 7]))
 
 
 def test_no_option_of_a_strategy_has_the_name_of_an_argument() -> None:
