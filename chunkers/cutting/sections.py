@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from chunkers.budget import made
@@ -17,6 +17,7 @@ from chunkers.text.lines import skip_space
 
 _FIRST_WORD = re.compile(r"[!-~]+|\S")
 _MOST_WORD = 64
+_MOST_HEADS = 12  # that are asked for in a row
 _new = tuple.__new__  # a third of the time of Span(…)
 
 
@@ -39,13 +40,15 @@ def cut_sections(
     bounds: Bounds,
     trim: Trim,
     overlap: Overlap | None,
+    texts: Set[int] = frozenset(),
 ) -> list[Span]:
     """The chunks of `sections`, which are ascending and start where lines do. Overlap stays inside a section.
 
     `heads` are the lines (start, end) that stand above something: no chunk ends with one if it fits with the first word
-    behind it. Blank sections give nothing.
+    behind it, and behind the heads right below it, but for those (their starts are in `texts`) that are text
+    themselves. Blank sections give nothing.
     """
-    cutter = _Cutter(text, heads, ladder, bounds, trim, overlap)
+    cutter = _Cutter(text, heads, ladder, bounds, trim, overlap, texts)
     for section in sections:
         cutter.cut(section)
     spans = cutter.spans
@@ -65,8 +68,9 @@ class _Cutter:
         bounds: Bounds,
         trim: Trim,
         overlap: Overlap | None,
+        texts: Set[int],
     ) -> None:
-        self.text, self.heads, self.trim = text, heads, trim
+        self.text, self.heads, self.trim, self.texts = text, heads, trim, texts
         self.spans: list[Span] = []
         self.limit = Limit(text, bounds)
         most = self.limit.characters if bounds else len(text)
@@ -108,17 +112,20 @@ class _Cutter:
         return self.starts[at] if at >= 0 else 0
 
     def leaves_head(self, offset: int) -> bool:
-        """Whether a chunk that ends at `offset` leaves a head without what stands below it."""
+        """Whether a chunk that ends at `offset`, inside a head or behind it, leaves it without what stands below it."""
         text, heads, end = self.text, self.heads, offset
         at = bisect_left(self.starts, end) - 1
         if at < 0:
             return False
         start, stop = heads[at]
-        if end < stop and skip_space(text, end, stop) < stop:
-            return False  # inside of it
         if skip_space(text, stop, end) < end:
             return False  # something of its body is in
         body = skip_space(text, stop, self.packer.end)
+        for _, lower in heads[at + 1 : at + _MOST_HEADS]:
+            if body >= self.packer.end or self.starts[at + 1] > body or self.starts[at + 1] in self.texts:
+                break
+            at += 1  # another head stands right below
+            body = skip_space(text, lower, self.packer.end)
         if body >= self.packer.end:
             return False
         word = _FIRST_WORD.match(text, body, body + _MOST_WORD)

@@ -52,7 +52,9 @@ class FaqStrategy:
     def _spans(self, text: str, faq: Faq, start: int = 0) -> list[Span]:
         bounds, trim, overlap = self._plan
         sections = from_offset((_section(unit) for unit in faq.units), start)
-        return cut_sections(text, sections, faq.heads, TEXT_LADDER, bounds=bounds, trim=trim, overlap=overlap)
+        return cut_sections(
+            text, sections, faq.heads, TEXT_LADDER, bounds=bounds, trim=trim, overlap=overlap, texts=faq.asked
+        )
 
     @cached_property
     def _plan(self) -> tuple[Bounds, Trim, Overlap | None]:

@@ -41,7 +41,8 @@ class LegalStrategy:
         sections = from_offset((_section(unit) for unit in law.units), front.end)
         bounds, trim, overlap = self._plan
         ladder = _ladder(text, law, Limit(text, bounds).characters)
-        spans = cut_sections(text, sections, law.heads, ladder, bounds=bounds, trim=trim, overlap=overlap)
+        labels = frozenset(article.line for article in law.articles)
+        spans = cut_sections(text, sections, law.heads, ladder, bounds=bounds, trim=trim, overlap=overlap, texts=labels)
         notes = () if law.articles or not text.strip() else ("no article was found",)
         split = front.of(Split(spans, self.name, title=law.title, notes=notes))
         return with_start_index(split) if self.options.add_start_index else split

@@ -107,5 +107,5 @@ def _page(layout: Layout) -> Page:
             given.append(Given(pair.start, pair.answer, end, question, pair.kind))
     faq = assemble(text, sorted(headings), given)
     title = " ".join("".join(layout.titles).split()) or faq.title
-    faq = Faq(faq.units, faq.heads, title)
+    faq = Faq(faq.units, faq.heads, title, faq.asked)
     return Page(text, faq, sorted(layout.drops), out.starts, out.sources, out.widths, out.sizes, out.ends)

@@ -49,11 +49,15 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Faq:
-    """A document read as questions: its units in order, together all of it. `heads` are lines above something."""
+    """A document read as questions: its units in order, together all of it. `heads` are lines above something.
+
+    `asked` are the starts of those heads that are questions, and so text themselves.
+    """
 
     units: list[Pair | Part]
     heads: list[tuple[int, int]]
     title: str | None = None
+    asked: frozenset[int] = frozenset()
 
     @property
     def pairs(self) -> list[Pair]:
@@ -89,6 +93,7 @@ class Reader:
         self.text, self.lines = text, lines
         self.units: list[Pair | Part] = []
         self.heads: list[tuple[int, int]] = []
+        self.asked: set[int] = set()
         self.stack: list[Event] = []  # the headings that are open
         self.open: _Open | None = None
         self.begin = 0  # of what belongs to no unit yet
@@ -134,6 +139,7 @@ class Reader:
             given = event.given
             if self.lines[event.start : given.answer].strip():
                 self.heads.append((event.start, given.answer))
+                self.asked.add(event.start)
             self.add(Pair(start, given.answer, event.end, given.question, self.path, given.kind))
         else:
             self.open = _Open(start, event, 0, 0)
@@ -159,6 +165,8 @@ class Reader:
             return
         kind = "heading" if event.title else "marker" if opened.answer else "unanswered"
         self.heads.append((event.start, head_end))
+        if not event.level:
+            self.asked.add(event.start)
         path = (*self.path, question) if event.level else self.path
         self.add(Pair(opened.start, answer, end, question, path, kind))
 
@@ -175,7 +183,7 @@ class Reader:
     def finish(self, title: str | None) -> Faq:
         self.close(len(self.text))
         self.part(len(self.text))
-        return Faq(self.units, sorted(self.heads), title)
+        return Faq(self.units, sorted(self.heads), title, frozenset(self.asked))
 
 
 def _clean(text: str) -> str:

@@ -118,3 +118,15 @@ def test_front_matter_is_metadata_and_no_text(strategy: str, body: str, path: st
     moved = [span._replace(start=span.start + len(front), end=span.end + len(front)) for span in plain.spans]
     assert found.spans == moved
     assert build(strategy).split(front + body, path="a.txt").spans[0].start == 0
+
+
+def test_no_chunk_ends_inside_a_heading_or_between_headings_that_fit_with_text() -> None:
+    text = "# make install\n\nGetting Help\n------------\n\nTo get help with the tool, execute this\n"
+    made = build("faq", max_size=12, overlap=0, unit="words").split(text, path="a.md")
+    assert [span.text(text) for span in made.spans] == [
+        "# make install\n\nGetting Help\n------------\n\nTo get help with the tool,",
+        "execute this",
+    ]
+    text = "# A title that is long\n\n## B\n\nThen text follows\n"
+    made = build("legal", max_size=29, overlap=0).split(text, path="a.md")
+    assert [span.text(text) for span in made.spans] == ["# A title that is long", "## B\n\nThen text follows"]
