@@ -1,8 +1,7 @@
 """The plan as a run stores it: what its tasks, and whoever resumes it, start from.
 
 `plan.json` holds the tasks, the layout and the shards they start from. The documents lie in files of TASKS_PER_FILE
-tasks with one row group a task, so that a task reads its own documents only, and a footer that does not grow with the
-plan.
+tasks, in small row groups, so that a task reads few but its own, and a footer that does not grow with the plan.
 """
 
 from __future__ import annotations
@@ -25,7 +24,10 @@ from pipelines.table.records import FileEntry, Shard
 from pipelines.table.shards import parquet_file, read, readable
 
 TASKS_PER_FILE = 128
-"""Every task of a file reads what its footer says of all of them: some 10 µs each."""
+"""Every task of a file reads what its footer says of all row groups: some 10 µs each."""
+
+ROWS_PER_GROUP = 1_024
+"""Writing a row group takes a millisecond, whatever is in it, and reading one that is not needed as long."""
 
 DECISIONS = pa.schema([PLAN_DOCUMENTS.field(name) for name in ("id", "action", "reason", "kind", "uri")])
 """What deciding asks of the plan's documents."""
@@ -110,11 +112,10 @@ def _task_documents(plan: Plan, first: int) -> bytes:
     """The file of the tasks from number `first` on."""
     buffer = io.BytesIO()
     options: dict[str, Any] = {"compression": "zstd", "write_statistics": False, "use_dictionary": _REPEATED}
+    tasks = plan.tasks[first : first + TASKS_PER_FILE]
+    documents = pa.concat_tables([PLAN_DOCUMENTS.empty_table(), *map(plan.task_documents, tasks)])
     with pq.ParquetWriter(buffer, PLAN_DOCUMENTS, **options) as writer:
-        for task in plan.tasks[first : first + TASKS_PER_FILE]:
-            documents = plan.task_documents(task)
-            if documents.num_rows:
-                writer.write_table(documents, row_group_size=documents.num_rows)
+        writer.write_table(documents.combine_chunks(), row_group_size=ROWS_PER_GROUP)
     return buffer.getvalue()
 
 
@@ -147,10 +148,13 @@ def load_task_documents(store: Store, run_id: str, plan: StoredPlan, task: Task)
     if task.start == task.stop:
         return PLAN_DOCUMENTS.empty_table()
     first = task.index - task.index % TASKS_PER_FILE
-    group = sum(1 for earlier in plan.tasks[first : task.index] if earlier.stop > earlier.start)
+    start = sum(earlier.stop - earlier.start for earlier in plan.tasks[first : task.index])
+    rows = task.stop - task.start
+    groups = range(start // ROWS_PER_GROUP, (start + rows - 1) // ROWS_PER_GROUP + 1)
     path = _documents(run_id, first)
     with readable(store, path), store.open(path) as file:
-        return parquet_file(file).read_row_group(group, use_threads=False)
+        found = parquet_file(file).read_row_groups(list(groups), use_threads=False)
+        return found.slice(start % ROWS_PER_GROUP, rows).combine_chunks()
 
 
 def load_duplicates(store: Store, run_id: str) -> pa.Table:
