@@ -11,11 +11,12 @@ from pipelines.beam.submission import JobState, note_of, refuse_attached
 from pipelines.cli.main import main
 from pipelines.errors import EngineFailed, UsageError
 from pipelines.observe.events import ignore
+from pipelines.operations.gc import collect
 from pipelines.operations.submit import submit
 from pipelines.operations.wait import wait
 from pipelines.records import Outcome, RunOptions
 from pipelines.table import layout
-from pipelines.table.claims import fresh_claims
+from pipelines.table.claims import drop_claim, fresh_claims, leave_claim
 from tests.pipelines.run.corpus import Corpus
 from tests.pipelines.run.direct import without_beam
 
@@ -90,7 +91,19 @@ def test_an_engine_that_does_not_take_the_run_leaves_no_claim_and_a_plan(corpus:
     assert not corpus.store.exists(layout.submitted_file(run_id))
 
 
-def test_what_is_noted_of_a_job_is_no_credential() -> None:
+def test_what_is_noted_of_a_job_goes_with_its_run(corpus: Corpus) -> None:
+    run_id = "20200101T000000Z-00000000"
+    corpus.store.write(layout.submitted_file(run_id), b"{}")
+    leave_claim(corpus.store, run_id)
+    collect(corpus.store, retain=0, grace=0)
+    assert corpus.store.exists(layout.submitted_file(run_id))
+    drop_claim(corpus.store, run_id)
+    for _ in range(2):
+        collect(corpus.store, retain=0, grace=0)
+    assert not corpus.store.exists(layout.submitted_file(run_id))
+
+
+def test_what_is_noted_of_a_job_is_is_no_credential() -> None:
     from pipelines.beam.engine import Engine
 
     arguments = ("--project=p", "--region=r", "--temp_location=gs://b/t", "--labels=secret=x", "--dataflow_kms_key=k")
