@@ -117,12 +117,13 @@ class Auto:
         path: str | None = None,
         media_type: str | None = None,
         metadata: Mapping[str, Any] = NOTHING,
+        title: str | None = None,
     ) -> Split:
         """Cut `text` with the strategy that `resolve` names, or the one that the text itself asks for."""
         strategy = self.resolve(path, media_type)
         if self.options.detect and strategy in (self.choices[name] for name in LOOKED_AT):
             strategy = self.choices[detected(text) or strategy.name]
-        return split_with(strategy, text, path=path, media_type=media_type, metadata=metadata)
+        return split_with(strategy, text, path=path, media_type=media_type, metadata=metadata, title=title)
 
     def resolve(self, path: str | None, media_type: str | None) -> Strategy:
         """The strategy for a document of this path and media type."""

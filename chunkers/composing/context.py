@@ -11,7 +11,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from chunkers.cutting.limits import Bounds
 from chunkers.records import NOTHING, Cut, Span, Split
@@ -31,17 +31,30 @@ def make_with_context(name: str, options: Mapping[str, Any], others: Iterable[ty
     return WithContext(strategy) if has_context else strategy
 
 
+class Splitter(Protocol):
+    """The part of a strategy that is asked here."""
+
+    def split(self, text: str, *, path: str | None = None, media_type: str | None = None) -> Split:
+        """The spans of `text`."""
+
+
 def split_with(
-    strategy: Strategy,
+    strategy: Splitter,
     text: str,
     *,
     path: str | None = None,
     media_type: str | None = None,
     metadata: Mapping[str, Any] | None = None,
+    title: str | None = None,
 ) -> Split:
-    """What `strategy` makes of a document of which `metadata` is known besides: templates for contexts may name it."""
-    if metadata and getattr(strategy, "reads_metadata", False):
-        return strategy.split(text, path=path, media_type=media_type, metadata=metadata)  # type: ignore[call-arg]
+    """What `strategy` makes of a document of which `metadata` is known besides: templates for contexts may name it.
+
+    So may they `title`, which wins over one that is found.
+    """
+    if (metadata or title is not None) and getattr(strategy, "reads_metadata", False):
+        splitter: Any = strategy
+        found: Split = splitter.split(text, path=path, media_type=media_type, metadata=metadata or NOTHING, title=title)
+        return found
     return strategy.split(text, path=path, media_type=media_type)
 
 
@@ -79,10 +92,12 @@ class WithContext:
         path: str | None = None,
         media_type: str | None = None,
         metadata: Mapping[str, Any] = NOTHING,
+        title: str | None = None,
     ) -> Split:
         """Cut `text`, with smaller limits until contexts have room: first by what is missing, then by the longest
         context, then by half. The last does for every context, if not for every tokenizer: one that is over all the
-        same loses headings. `metadata` is what is known of the document besides; it is only for the template.
+        same loses headings. `metadata` is what is known of the document besides; it is only for the template, and so is
+        `title`, which wins over one that is found.
         """
         bounds = self.options.bounds()
         reserved = [0] * len(bounds)
@@ -90,6 +105,7 @@ class WithContext:
         for run in range(_FINAL + 1):
             split = self._smaller(reserved).split(text, path=path, media_type=media_type)
             placing = _Placing(text, split, self._template, path or "", {**metadata, **split.metadata}, bounds)
+            placing.title = placing.title if title is None else title
             missing, longest = placing.needs()
             if run == _FINAL or not any(missing):
                 break

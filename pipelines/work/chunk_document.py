@@ -8,6 +8,7 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
+from chunkers.composing.context import split_with
 from chunkers.records import NOWHERE, Drop, Split
 from pipelines.documents.failures import DocumentFailure
 from pipelines.work.rows import ChunkRows
@@ -64,12 +65,13 @@ def chunk_document(
 
     `encoded` is what `text` was decoded from, if that is UTF-8: it may spare encoding it again. What is known of the
     document besides its text: `title`, which wins over one that is found in it, `metadata`, over which front matter
-    wins, and then what the strategy finds, and the values of the `payload` columns of `rows`.
+    wins, and then what the strategy finds, and the values of the `payload` columns of `rows`. A `context` may name
+    title and metadata.
 
     Raises what the strategy raises; UnicodeEncodeError for text that Parquet cannot hold (a lone surrogate);
     DocumentFailure `metadata` for metadata that is no string, number or boolean.
     """
-    split = splitter.split(text, path=document.path, media_type=media_type)
+    split = split_with(splitter, text, path=document.path, media_type=media_type, metadata=metadata, title=title)
     count = len(split.spans)
     if not count:
         return Chunked(0, split.strategy, split.drops, split.notes)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from chunkers.budget import Meter
+from chunkers.composing.context import split_with
 from chunkers.records import Split
 from pipelines.config.model import Budget, Config
 from pipelines.routing import Router
@@ -75,15 +76,24 @@ class InProcess:
 class Metered:
     """A strategy under the configured limits."""
 
-    __slots__ = ("_meter", "_split")
+    __slots__ = ("_meter", "_splitter", "reads_metadata")
 
     def __init__(self, splitter: Splitter, limits: Budget) -> None:
         self._meter = Meter(work=limits.work, seconds=limits.seconds, chunks=limits.max_chunks)
-        self._split = splitter.split
+        self._splitter = splitter
+        self.reads_metadata = getattr(splitter, "reads_metadata", False)
 
-    def split(self, text: str, *, path: str | None = None, media_type: str | None = None) -> Split:
-        """See Splitter. Raises BudgetExceeded where a limit is."""
+    def split(
+        self,
+        text: str,
+        *,
+        path: str | None = None,
+        media_type: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        title: str | None = None,
+    ) -> Split:
+        """See Splitter; what else is known of the document is for contexts. Raises BudgetExceeded where a limit is."""
         with self._meter.over(len(text)) as meter:
-            split = self._split(text, path=path, media_type=media_type)
+            split = split_with(self._splitter, text, path=path, media_type=media_type, metadata=metadata, title=title)
         meter.check_chunks(len(split.spans))
         return split

@@ -157,3 +157,11 @@ def test_document_without_a_chunk_adds_no_row() -> None:
     chunked = chunk_document(" ", DOCUMENT, Given([]), rows)
     assert (chunked.chunks, chunked.drops) == (0, [Drop(0, 1, "separator")])
     assert rows.finish(CHUNKS).table.num_rows == 0
+
+
+def test_a_context_may_name_what_is_known_besides_the_text() -> None:
+    strategy = chunkers.build("markdown", context="{title} ({metadata[lang]}, {metadata[by]}): ")
+    text = "---\nby: text\n---\n# Found\n\nbody\n"
+    rows = rows_of(text, strategy, title="Given", metadata={"lang": "de", "by": "column"})
+    assert [row["context"] for row in rows] == ["Given (de, text): "]
+    assert rows_of(text, strategy)[0]["context"] == "Found (, text): "
