@@ -42,7 +42,7 @@ def load(name: str) -> list[dict[str, Any]]:
     return cases
 
 
-REFERENCE = load("reference.json") + load("article.json")
+REFERENCE = load("reference.json") + load("article.json") + load("own.json")
 
 
 def options_of(case: dict[str, Any]) -> dict[str, Any]:
