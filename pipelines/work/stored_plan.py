@@ -29,6 +29,9 @@ TASKS_PER_FILE = 128
 ROWS_PER_GROUP = 1_024
 """Writing a row group takes a millisecond, whatever is in it, and reading one that is not needed as long."""
 
+ROWS_AT_ONCE = 1 << 15
+"""Rows that are copied to be written; the tasks of one file may have a million."""
+
 DECISIONS = pa.schema([PLAN_DOCUMENTS.field(name) for name in ("id", "action", "reason", "kind", "uri")])
 """What deciding asks of the plan's documents."""
 
@@ -112,10 +115,16 @@ def _task_documents(plan: Plan, first: int) -> bytes:
     """The file of the tasks from number `first` on."""
     buffer = io.BytesIO()
     options: dict[str, Any] = {"compression": "zstd", "write_statistics": False, "use_dictionary": _REPEATED}
-    tasks = plan.tasks[first : first + TASKS_PER_FILE]
-    documents = pa.concat_tables([PLAN_DOCUMENTS.empty_table(), *map(plan.task_documents, tasks)])
+    waiting = [PLAN_DOCUMENTS.empty_table()]
     with pq.ParquetWriter(buffer, PLAN_DOCUMENTS, **options) as writer:
-        writer.write_table(documents.combine_chunks(), row_group_size=ROWS_PER_GROUP)
+        for task in plan.tasks[first : first + TASKS_PER_FILE]:
+            waiting.append(plan.task_documents(task))
+            if sum(each.num_rows for each in waiting) >= ROWS_AT_ONCE:
+                rows = pa.concat_tables(waiting).combine_chunks()
+                whole = rows.num_rows - rows.num_rows % ROWS_PER_GROUP
+                writer.write_table(rows.slice(0, whole), row_group_size=ROWS_PER_GROUP)
+                waiting = [rows.slice(whole)]
+        writer.write_table(pa.concat_tables(waiting).combine_chunks(), row_group_size=ROWS_PER_GROUP)
     return buffer.getvalue()
 
 

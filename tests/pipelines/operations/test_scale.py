@@ -102,10 +102,10 @@ def test_a_folder_that_cannot_be_listed_is_not_an_empty_one(monkeypatch: pytest.
         list(store.list())
 
 
-def planned(documents: int) -> Plan:
-    rows = [listed(f"{number:04d}", size=100) for number in range(documents)]
+def planned(documents: int, task_bytes: int = 200) -> Plan:
+    rows = [listed(f"{number:06d}", size=100) for number in range(documents)]
     return plan(
-        listing=listing(*rows), sources=[source()], route=first_rule, states=None, shards=(), task_bytes=200
+        listing=listing(*rows), sources=[source()], route=first_rule, states=None, shards=(), task_bytes=task_bytes
     )  # fmt: skip
 
 
@@ -123,6 +123,16 @@ def test_a_task_reads_a_file_of_the_plan_that_does_not_grow_with_it(tmp_path: Pa
     for file in files[1:]:
         file.unlink()
     assert load_task_documents(store, RUN, stored, made.tasks[TASKS_PER_FILE - 1]).num_rows == 2
+
+
+def test_tasks_of_thousands_of_documents_read_their_own(tmp_path: Path) -> None:
+    made = planned(40_000, task_bytes=150_000)  # more rows than are written at once; no task ends with a row group
+    store = open_store(str(tmp_path))
+    store_plan(store, RUN, made, base=None, old_shards=(), listed=0, known_failures=0, partial=False)
+    stored = load_plan(store, RUN)
+    assert len(made.tasks) == 27
+    for task in made.tasks:
+        assert load_task_documents(store, RUN, stored, task).equals(made.task_documents(task).combine_chunks())
 
 
 names = st.text(st.sampled_from("ab/é\U0001f600"), min_size=1, max_size=4)
