@@ -33,7 +33,9 @@ class DataflowServer(Serving):
     def shown(self, name: str) -> dict[str, Any]:
         """A job as the service shows it."""
         job = self.jobs[name]
-        kept = {key: job[key] for key in ("id", "name", "type", "projectId", "location", "clientRequestId") if key in job}
+        kept = {
+            key: job[key] for key in ("id", "name", "type", "projectId", "location", "clientRequestId") if key in job
+        }
         return kept | {"currentState": self.states.get(name, "JOB_STATE_RUNNING")}
 
 
