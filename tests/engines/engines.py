@@ -76,7 +76,7 @@ def _flink_cluster(servers: Servers) -> Engine:
         "restart-strategy.fixed-delay.delay": "1 s",
         "heartbeat.interval": 1000,
         "heartbeat.timeout": 10000,
-        "parallelism.default": 2,
+        "taskmanager.numberOfTaskSlots": 2,  # one that is left must have room for the whole job
     }
     (servers.folder / "flink-conf.yaml").write_text("".join(f"{key}: {value}\n" for key, value in settings.items()))
     at = ["--configDir", str(servers.folder)]
