@@ -77,6 +77,8 @@ def read_options(configured: Mapping[str, Any], arguments: Sequence[str]) -> tup
     for name, value in configured.items():  # the command line may have named another runner than they are for
         if name != "runner" and (problem := problem_with(runner, name, tokens_of(name, value))):
             wrong.append(f"beam.{name} {problem}")
+    if runner == "PortableRunner" and "job_endpoint" not in {*configured, *(name for name, _ in given)}:
+        wrong.append("PortableRunner needs the option job_endpoint, as --job_endpoint=host:port of a job server")
     if wrong:
         raise UsageError("\n".join(wrong))
     found = [token for name, value in configured.items() if name != "runner" for token in tokens_of(name, value)]

@@ -89,6 +89,10 @@ def test_options_may_be_credentials_and_are_not_shown() -> None:
             ),
         ),
         (["--direct_num_workers=2"], "--direct_num_workers is what --workers says; use that"),
+        (
+            ["--runner=PortableRunner"],
+            "PortableRunner needs the option job_endpoint, as --job_endpoint=host:port of a job server",
+        ),
         (["--runner=no.such.Runner"], "the runner no.such.Runner cannot be imported: No module named 'no'"),
     ],
 )
