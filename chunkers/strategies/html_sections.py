@@ -192,6 +192,8 @@ class Outline:
             xpath = each.xpath
         if heading is not None:
             xpath = heading.xpath
+            if heading.title and heading.key is not None:
+                metadata[heading.key] = heading.title
         if xpath is not None:
             metadata["xpath"] = xpath
         return Section(start, end, tuple(titles), metadata or NOTHING)

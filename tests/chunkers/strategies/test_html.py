@@ -153,3 +153,11 @@ def test_the_title_is_that_of_the_page_or_its_first_heading() -> None:
     assert build("html").split("<title> A &amp;\n B</title><h1>C</h1>x").title == "A & B"
     assert build("html").split("x<h1>C</h1>").title == "C"
     assert build("html").split("x").title is None
+
+
+def test_a_heading_without_text_has_its_title_under_its_key() -> None:
+    made = build("html", headers=[["h1", "title"], ["h2", "section"]]).split("<h1>A</h1>x<h2>B</h2>")
+    assert [(span.rendered, span.headings, span.metadata) for span in made.spans] == [
+        ("x", ("A",), {"title": "A", "xpath": "/h1[1]"}),
+        ("B", ("A",), {"title": "A", "section": "B", "xpath": "/h2[1]"}),
+    ]
