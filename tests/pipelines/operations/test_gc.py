@@ -428,7 +428,9 @@ def check(world: World, actors: list[Actor]) -> None:
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """The scheduler decides who acts, so nothing acts in threads of its own."""
     for module in ("table.publish", "table.retention", "operations.rollback"):
-        monkeypatch.setattr(f"pipelines.{module}.in_parallel", lambda function, items, threads=1: list(map(function, items)))
+        monkeypatch.setattr(
+            f"pipelines.{module}.in_parallel", lambda function, items, threads=1: list(map(function, items))
+        )
 
 
 @pytest.mark.usefixtures("one_thread")
