@@ -210,7 +210,7 @@ class Layout:
         if at < 0:
             return False
         heading = self.headings[at]
-        if end > heading.end or skip_space(text, end, heading.end) < heading.end:
+        if end > heading.end:
             return False
         body, level = skip_space(text, heading.end, len(text)), heading.level
         while at + 1 < len(self.starts) and self.starts[at + 1] <= body:

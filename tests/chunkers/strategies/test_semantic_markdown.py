@@ -22,6 +22,12 @@ def test_a_heading_without_text_goes_with_the_first_section_below_it() -> None:
     assert texts(text, join_threshold=1) == ["# A\nword word", "## B\n\n### C\nword word word word", "### D", "## E"]
 
 
+def test_no_chunk_ends_inside_a_heading() -> None:
+    text = "# make install\n\nGetting Help\n------------\n\nTo get help with the tool, execute this\n"
+    first = "# make install\n\nGetting Help\n------------\n\nTo get help with the tool,"
+    assert texts(text, max_size=80, overlap=0) == [first, "execute this"]
+
+
 @pytest.mark.parametrize(
     ("threshold", "firsts"),
     [
