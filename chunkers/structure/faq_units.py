@@ -71,6 +71,8 @@ class Faq:
 
 
 class Event(NamedTuple):
+    """Something in the document that a unit may start with: a mark, a heading, or a pair that markup tells of."""
+
     start: int
     end: int
     kind: str  # question, answer, heading, given
@@ -89,6 +91,8 @@ class _Open(NamedTuple):
 
 
 class Reader:
+    """Takes the events of a document in order, and makes units of them and of what is between."""
+
     def __init__(self, text: str, lines: str) -> None:
         self.text, self.lines = text, lines
         self.units: list[Pair | Part] = []
