@@ -25,13 +25,17 @@ _OPEN_TO_SPARK = [
 
 @dataclass
 class Engine:
-    """An engine that runs: the pipeline options that lead to it, and processes that a test may kill."""
+    """An engine that runs: the pipeline options that lead to it, and processes that a test may kill.
+
+    One that `logs` does so where it is started from.
+    """
 
     options: list[str]
     servers: Servers
     pool: str = ""
     workers: list[int] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
+    logs: bool = False
 
     def python_workers(self) -> list[int]:
         """The Python processes that work now."""
@@ -124,9 +128,8 @@ def _dask(servers: Servers) -> Engine:
     """Two worker processes, started by Dask's own client."""
     path = f"{ROOT}{os.pathsep}{dask()}"
     options = ["--runner", "apache_beam.runners.dask.dask_runner.DaskRunner"]
-    return Engine(
-        options=options, servers=servers, environment={"PYTHONPATH": path, "DASK_LOGGING__DISTRIBUTED": "critical"}
-    )
+    environment = {"PYTHONPATH": path, "DASK_LOGGING__DISTRIBUTED": "critical"}
+    return Engine(options=options, servers=servers, environment=environment, logs=True)
 
 
 def executors(servers: Servers) -> list[int]:

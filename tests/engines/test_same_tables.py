@@ -32,10 +32,10 @@ def test_what_the_others_are_compared_with(expected: tuple[Made, Made]) -> None:
 def test_the_table_is_that_of_this_machine(name: str, world: World, expected: tuple[Made, Made], folder: Path) -> None:
     with engine(name, folder) as running:
         world.reset()
-        first = world.run(running.options, environment=running.environment)
+        first = world.run(running.options, environment=running.environment, logs=running.logs)
         assert first.shards == expected[0].shards
         assert first == expected[0]
         world.edit()
-        second = world.run(running.options, environment=running.environment)
+        second = world.run(running.options, environment=running.environment, logs=running.logs)
         assert second.shards == expected[1].shards
         assert second == expected[1]
