@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--objects", type=int, default=5_000_000)
     parser.add_argument("--size", type=int, default=200_000, help="bytes of an object on average")
     parser.add_argument("--chunks", type=int, default=2, help="chunks a document that the tasks are made to have left")
-    parser.add_argument("--only", nargs="+", help="of the steps, only these and those they need")
+    parser.add_argument("--only", nargs="+", choices=STEPS, help="of the steps, only these and those they need")
     parser.add_argument("--folder", help="scratch space (default: a temporary folder)")
     parser.add_argument("--step", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
@@ -91,8 +91,9 @@ def judge(result: Mapping[str, Any]) -> Iterator[str]:
 
 def steps(given: argparse.Namespace, folder: str) -> Iterator[tuple[str, Any]]:
     """What each step cost."""
+    asked = set(given.only or STEPS)
     for name in STEPS:
-        if given.only and name not in given.only:
+        if name not in asked.union(*(NEEDS[each] for each in asked)):
             continue
         numbers = [f"--{each}={getattr(given, each)}" for each in ("objects", "size", "chunks")]
         command = [sys.executable, "-m", "benchmarks.scale", f"--step={name}", f"--folder={folder}", *numbers]
@@ -285,6 +286,14 @@ STEPS: Mapping[str, Callable[[World], dict[str, Any]]] = {
     "plan_edited": plan_edited,
     "plan_folder": plan_folder,
 }
+
+_COMMIT = ("plan", "results", "decide", "publish", "commit")
+NEEDS: Mapping[str, Sequence[str]] = {
+    **{name: _COMMIT[:at] for at, name in enumerate(_COMMIT)},
+    "begin_tasks": ("plan",),
+    **dict.fromkeys(("unchanged", "plan_edited", "plan_folder"), _COMMIT),
+}
+"""The steps whose files each step goes by."""
 
 
 if __name__ == "__main__":
