@@ -35,17 +35,7 @@ def outcome_of(
     """The outcome of a run that was `prepared` and `ended` so; its `stats.json` is written where to `keep` it."""
     if ended["ending"] in ("gate", "race"):
         ended = {**ended, **_standing(store, ended["version"], prepared.base)}
-    stats = run_stats(
-        run_id=run_id,
-        ending=ended["ending"],
-        version=ended["version"],
-        sources=prepared.sources,
-        plan=prepared.plan,
-        twins=prepared.twins,
-        tasks=prepared.tasks,
-        outcome=ended,
-        seconds=seconds,
-    )
+    stats = stats_of(prepared, ended, run_id=run_id, seconds=seconds)
     _tell(ended, emit)
     code, message = _ending(ended, partial=prepared.partial)
     committed = ended["ending"] == "committed"
@@ -64,6 +54,23 @@ def outcome_of(
         committed=committed,
         summary=_summary(stats) | {"table": store.address, "failures": failures},
         message=message,
+    )
+
+
+def stats_of(
+    prepared: Prepared, ended: Mapping[str, Any], *, run_id: str, seconds: Mapping[str, float]
+) -> dict[str, Any]:
+    """The statistics of what was `prepared` and `ended` so."""
+    return run_stats(
+        run_id=run_id,
+        ending=ended["ending"],
+        version=ended["version"],
+        sources=prepared.sources,
+        plan=prepared.plan,
+        twins=prepared.twins,
+        tasks=prepared.tasks,
+        outcome=ended,
+        seconds=seconds,
     )
 
 

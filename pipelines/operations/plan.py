@@ -17,7 +17,7 @@ import pyarrow as pa
 from pipelines.beam.engine import local_engine
 from pipelines.config.model import Config
 from pipelines.observe.events import RunStarted, Sink
-from pipelines.observe.stats import run_stats
+from pipelines.operations.ending import stats_of, unchanged
 from pipelines.operations.prepare import Prepared, prepare
 from pipelines.operations.run import drive
 from pipelines.records import RunOptions
@@ -60,7 +60,7 @@ def look_ahead(config: Config, options: RunOptions, emit: Sink) -> Foresight:
         pa.default_memory_pool().release_unused()
         planned = time.monotonic()
         if prepared.nothing_to_do:
-            ended = _unchanged(prepared)
+            ended = unchanged(prepared)
         else:
             job = Job(config=config, run_id=run_id, approve_deletions=options.approve_deletions, scratch=scratch)
             drive(job, local_engine(options.workers), prepared, emit, publish=False)
@@ -71,32 +71,10 @@ def look_ahead(config: Config, options: RunOptions, emit: Sink) -> Foresight:
     return Foresight(changes=changes, gated=ended["ending"] == "gate", report={"changes": changes, **report})
 
 
-def _unchanged(prepared: Prepared) -> dict[str, Any]:
-    """The outcome where no document is to be read and none to be let go of."""
-    assert prepared.base is not None  # a first run always has something to do
-    return {
-        "ending": "nothing",
-        "version": prepared.base.version,
-        "chunks": sum(shard.chunks.rows for shard in prepared.base.shards),
-        "guard": {"sources": []},
-        "gate": {"level": "pass", "message": ""},
-    }
-
-
 def _report(
     config: Config, store: Store, prepared: Prepared, ended: Mapping[str, Any], seconds: Mapping[str, float]
 ) -> dict[str, Any]:
-    stats = run_stats(
-        run_id="",
-        ending=ended["ending"],
-        version=ended["version"],
-        sources=prepared.sources,
-        plan=prepared.plan,
-        twins=prepared.twins,
-        tasks=prepared.tasks,
-        outcome=ended,
-        seconds=seconds,
-    )
+    stats = stats_of(prepared, ended, run_id="", seconds=seconds)
     counts = ended.get("counts", {})
     if "failure_files" in ended:
         failures = ended["failure_files"]
