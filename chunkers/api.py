@@ -10,7 +10,7 @@ from typing import Any
 from chunkers.composing.auto import Auto
 from chunkers.composing.context import make_with_context, split_with
 from chunkers.errors import InvalidOption
-from chunkers.records import NOWHERE, Chunk, Split
+from chunkers.records import NOTHING, NOWHERE, Chunk, Split
 from chunkers.registry import STRATEGIES
 from chunkers.strategies.base import Strategy
 
@@ -95,7 +95,7 @@ def _built_of(key: bytes) -> Strategy:
 def chunks_of(text: str, split: Split, metadata: Mapping[str, Any] | None = None) -> list[Chunk]:
     """The chunks that `split` describes in `text`."""
     shared = {**(metadata or {}), **split.metadata}
-    strategy, title = split.strategy, split.title
+    strategy, title, bare = split.strategy, split.title, not shared
     chunks: list[Chunk] = [
         _new(
             Chunk,
@@ -110,8 +110,8 @@ def chunks_of(text: str, split: Split, metadata: Mapping[str, Any] | None = None
                 headings,
                 title,
                 overlap,
-                own.get("token_count") if own else None,
-                {**shared, **own} if own or shared else {},
+                None if own is NOTHING else own.get("token_count"),
+                {} if bare and own is NOTHING else {**shared, **own},
                 parent,
             ),
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chunkers.budget import suffices
-from chunkers.cutting.levels import TEXT_ATOMS, BlankLine, BoundLevel, Ladder, Line
+from chunkers.cutting.levels import TEXT_ATOMS, BlankLine, Ladder, Line
 from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim, pack
 from chunkers.records import NOTHING, Cut, Drop, Span
@@ -19,11 +19,11 @@ from chunkers.text.graphemes import floor_edge, is_edge, trimmed_end
 from chunkers.text.lines import NON_SPACE, skip_space, trim_space
 from chunkers.text.sentences import LATIN_STOP, OTHER_STOP, first_easy_start
 
-# A line that ends in white space, as a blank one does that is not empty. (str.find takes longer to look for the two
-# characters, and a pattern that starts with the set ten times as long.)
-_TRAILING = re.compile(r"\n(?<=[ \t]\n)")
-_BLANK = re.compile(r"\n[ \t]++(?:\n|\Z)")
+# The last blank line and all white space behind it. The engine takes the dots to the end of the region at once and then
+# looks backward for a line end; that finds blank lines that hold spaces too, in the time of two calls of str.rfind.
+_LAST_BLANK = re.compile(r"(?s:.*)\n[ \t]*+\n\s*+")
 _BLANK = re.compile(r"\n[ \t]*+\n")
+_LINE_START = re.compile(r"\n\s*+\S")
 _SLACK = 64
 _WORD_START = re.compile(r"(?<=\s)[!-~]")
 _BY_LINES: tuple[Cut, ...] = ("blank-line", "line")  # the first two rungs of a ladder that goes by lines
@@ -76,7 +76,7 @@ class Packing:
 
 
 class _PlainPacker(Packer):
-    __slots__ = ("ascii", "back", "in_lines", "levels", "most", "prose")
+    __slots__ = ("ascii", "back", "in_lines", "most", "prose")
 
     def __init__(self, text: str, end: int, packing: Packing, plain: tuple[int, int, bool, bool]) -> None:
         # (what `Packer.__init__` does, for a text whose `end` is known: a document may be only a few chunks)
@@ -86,7 +86,6 @@ class _PlainPacker(Packer):
         self.context_at = self.overlap_floor = self.avoid = self.ruler = None
         self.bound, self.rung = {}, 0
         self.spans, self.drops = [], []
-        self.levels: list[BoundLevel] = []
         self.most, self.back, in_lines, prose = plain
         self.in_lines = in_lines and "\r" not in text
         self.prose = prose and self.in_lines
@@ -95,8 +94,9 @@ class _PlainPacker(Packer):
     def run_plain(self, begin: int) -> tuple[list[Span], list[Drop]]:
         """`run`, for a whole text in which `begin` is the first character that is no white space."""
         text, end, spans, most, back = self.text, self.end, self.spans, self.most, self.back
-        find, rfind, append, trails = text.find, text.rfind, spans.append, _TRAILING.search
-        in_lines, prose = self.in_lines, self.prose
+        find, rfind, append, last_blank = text.find, text.rfind, spans.append, _LAST_BLANK.match
+        in_lines, prose, is_ascii = self.in_lines, self.prose, self.ascii
+        latin_stop, line_start, word_start = LATIN_STOP.search, _LINE_START.search, _WORD_START.search
         last, room = end - most, most - back
         if begin and not "!" <= text[begin] <= "~":
             begin = self.inner_start(0, 0)
@@ -109,40 +109,39 @@ class _PlainPacker(Packer):
                 reach = skip_space(text, high, end)
             stop = -1
             if in_lines:  # text[reach] is no space: blank lines that start before it end there
-                stop = rfind("\n\n", position + 1, reach)
-                behind, rung = stop + 2, 0
-                if (stop < 0 or find("\n", behind, reach) > 0) and trails(text, stop if stop > 0 else position, reach):
-                    # a blank line of spaces may be nearer
-                    stop, behind = self._last_blank(stop if stop > 0 else position + 1, reach)
-                if stop < 0:
+                found = last_blank(text, position + 1, reach)
+                if found is not None:
+                    behind = found.end()
+                    stop, rung, cut = behind - 2, 0, "blank-line"
+                else:
                     stop = rfind("\n", position + 1, reach)
-                    behind, rung = stop + 1, 1
+                    behind, rung, cut = stop + 1, 1, "line"
                     if begin < position < high and (not before or (before == 1 and stop < 0)):
                         is_last = position >= last
                         if self._wants_room(before, position, stop, reach, is_last):
                             begin = self._shorter_overlap(begin, position, reach, is_last)
                             continue
+                    if stop > 0 and text[behind].isspace():
+                        behind = skip_space(text, behind, end)
                 if stop > 0 and text[stop - 1].isspace():
                     stop = trim_space(text, position, stop)
                     stop = stop if is_edge(text, stop, begin) else -1
             if stop > 0:
                 repeated = ended - begin if begin < position else 0
-                append(_new(Span, (begin, stop, _BY_LINES[rung], (), "", None, repeated, NOTHING, None)))
+                append(_new(Span, (begin, stop, cut, (), "", None, repeated, NOTHING, None)))
                 first = begin
                 ended = stop
                 before = rung
                 position = behind
-                if text[behind].isspace():
-                    lead = text[behind : behind + _SLACK]
-                    position += len(lead) - len(lead.lstrip())
-                    if not "!" <= text[position] <= "~":
-                        position = self.inner_start(behind, stop)
+                if not "!" <= text[behind] <= "~" and text[behind - 1] != "\n":
+                    position = self.inner_start(stop, stop)
             else:
                 self.rung = before
                 if position >= last:
                     position = self.last_chunk(begin, position, "")
                 else:
-                    position = self._next_plain(begin, position, high, reach) or self.next(position)
+                    rung = 2 if in_lines and not behind else 0  # neither a blank line nor another line end is in reach
+                    position = self._next_plain(begin, position, high, reach, rung) or self.next(position)
                 if position >= end:
                     return spans, self.drops
                 first, ended = spans[-1][:2] if spans else (position, position)
@@ -155,27 +154,23 @@ class _PlainPacker(Packer):
             if not (first < floor > 1 and position - ended <= room):
                 begin = self._prose_start(position, first, ended)
                 continue
-            line = find("\n", floor - 2, ended) + 1
-            start = 1
-            if line:
-                start = line + 1 if text[line] == "\n" else find("\n\n", line, ended) + 2
+            start = find("\n\n", floor - 2, ended) + 2
             if start > 1:
                 if text[start].isspace():
-                    lead = text[start : start + _SLACK]
-                    start += len(lead) - len(lead.lstrip())
-                if "!" <= text[start] <= "~":
+                    start = skip_space(text, start, ended)
+                if "!" <= text[start] <= "~" or text[start - 1] == "\n":
                     begin = start
                     continue
-            else:
-                start = 0
-            begin = self._paragraph_start(position, floor, ended, line, start)
+            elif is_ascii or text[floor - 2 : ended].isascii():  # each character is a cluster
+                found = latin_stop(text, floor - 2, ended)
+                if found is None:
+                    found = line_start(text, floor - 1, ended) or word_start(text, floor, ended)
+                if found is not None:
+                    begin = found.end() - 1
+                    continue
+            begin = self._paragraph_start(position, floor, ended, start if start > 1 else 0)
         self._add(begin, position, end, "document-end")
         return spans, self.drops
-
-    def _last_blank(self, low: int, reach: int) -> tuple[int, int]:
-        """The last blank line in `text[low:reach]` and where it ends; (-1, 1) if there is none."""
-        found = [each.span() for each in _BLANK.finditer(self.text, low, reach)]
-        return found[-1] if found else (-1, 1)
 
     def _wants_room(self, before: int, position: int, stop: int, reach: int, is_last: bool) -> bool:
         """Whether the overlap has to be shorter where no blank line is in reach, and the last line end is `stop`.
@@ -202,15 +197,13 @@ class _PlainPacker(Packer):
         first, ended = self.spans[-1][:2]
         return self._prose_start(position, first, ended, hold, begin)
 
-    def _next_plain(self, begin: int, position: int, high: int, reach: int) -> int:
-        """Cut one chunk from `begin`; 0 where the general way has to decide."""
-        text, levels = self.text, self.levels
+    def _next_plain(self, begin: int, position: int, high: int, reach: int, least: int) -> int:
+        """Cut one chunk from `begin` at a boundary of rung `least` or a finer one; 0 where the general way decides."""
+        text = self.text
         if high <= position:
             return 0
-        for rung, each in enumerate(self.ladder):
-            if rung == len(levels):
-                levels.append(self.level(each))
-            level = levels[rung]
+        for rung in range(least, len(self.ladder)):
+            level = self.level(self.ladder[rung])
             gap = level.last(position, reach)
             if gap is not None:
                 break
@@ -240,7 +233,7 @@ class _PlainPacker(Packer):
         high = min(high, self.end)
         if high < self.end and self.text[high].isspace():
             high = skip_space(self.text, high, self.end)
-        return any(level.last(low, high) is not None for level in self.levels[:rung])
+        return any(self.level(each).last(low, high) is not None for each in self.ladder[:rung])
 
     def _prose_start(self, position: int, first: int, stop: int, hold: int = 0, above: int = -1) -> int:
         """`overlap_start` in prose, behind a chunk from `first` to `stop`: at a paragraph, sentence, line or word."""
@@ -254,23 +247,15 @@ class _PlainPacker(Packer):
         if floor == least and text[floor - 1].isspace() and text[max(0, floor - 2)].isspace():
             # what starts behind a run of white space may have its line end in front of `floor`
             return self.overlap_start(position, must_hold=hold or None, above=above)
-        start = line = text.find("\n", max(floor - 2, 0), stop) + 1
-        if line:
-            start = line + 1 if text[line] == "\n" else text.find("\n\n", line, stop) + 2
-        return self._paragraph_start(position, floor, stop, line, start if start > 1 else 0, hold, above)
+        start = text.find("\n\n", max(floor - 2, 0), stop) + 2
+        return self._paragraph_start(position, floor, stop, start if start > 1 else 0, hold, above)
 
-    def _paragraph_start(
-        self, position: int, floor: int, stop: int, line: int, start: int, hold: int = 0, above: int = -1
-    ) -> int:
-        """`_prose_start` from `start`, where a paragraph starts, or if that is 0 from the first sentence or line.
-
-        `line` is where the first line starts behind `floor - 2`, or 0.
-        """
+    def _paragraph_start(self, position: int, floor: int, stop: int, start: int, hold: int = 0, above: int = -1) -> int:
+        """`_prose_start` from `start`, where a paragraph starts, or if that is 0 from the first sentence or line."""
         text = self.text
         if not start:
             lead = floor - 2 if floor > 2 else 0
-            if 0 < line < floor:
-                line = text.find("\n", floor - 1, stop) + 1
+            line = text.find("\n", floor - 1, stop) + 1
             if self.ascii or text[lead:stop].isascii():
                 found = LATIN_STOP.search(text, lead, stop)
                 start = found.end() - 1 if found else line

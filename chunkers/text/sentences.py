@@ -25,7 +25,7 @@ FULL_STOPS = f"。！？｡．﹒﹖﹗︒︕︖‼‽⁇⁈⁉{_OTHER_STOPS}"
 OTHER_STOP = re.compile(f"[{_OTHER_STOPS}]")
 """Full stops of scripts that are neither Latin, Cyrillic or Greek nor Chinese or Japanese."""
 
-LATIN_STOP = re.compile(r"\.(?<=[a-zß-öø-ÿά-ώа-я]{4}\.)[ \n]\s*+[\"-+\-/-:<->@-Z\\-`{-~À-ÖØ-ÞΑ-ΩА-Я]")
+LATIN_STOP = re.compile(r"\.[ \n](?<=[a-zß-öø-ÿά-ώа-я]{4}\.[ \n])\s*+[\"-+\-/-:<->@-Z\\-`{-~À-ÖØ-ÞΑ-ΩА-Я]")
 """A full stop that surely ends a sentence, and the first letter of the next one: no mark and no note."""
 
 _CLOSE = inside_class(CLOSERS)
