@@ -111,7 +111,7 @@ def chunks_of(text: str, split: Split, metadata: Mapping[str, Any] | None = None
                 title,
                 overlap,
                 None if own is NOTHING else own.get("token_count"),
-                {} if bare and own is NOTHING else {**shared, **own},
+                {**own} if bare else {**shared, **own},
                 parent,
             ),
         )

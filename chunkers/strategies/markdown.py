@@ -24,7 +24,7 @@ from chunkers.strategies.markdown_sections import (
     ranked,
 )
 from chunkers.structure.frontmatter import read_front_matter
-from chunkers.structure.markdown import Reading
+from chunkers.structure.markdown import Heading, Reading
 
 _new = tuple.__new__  # a third of the time of Span(…)
 
@@ -96,7 +96,7 @@ class Markdown:
             metadata.update(front.metadata)
         title = metadata.get("title")
         if title is None:
-            title = next((each.title for each in reading.headings if each.level == 1), None)
+            title = _title(reading.headings)
         notes = _notes(reading, front.note if front else None)
         split = _new(Split, (spans, self.name, drops, metadata, None if title is None else str(title), notes))
         return with_start_index(split) if options.add_start_index else split
@@ -114,6 +114,13 @@ class Markdown:
             are_plain=are_plain(headers),
             keys=keys_of(headers),
         )
+
+
+def _title(headings: Sequence[Heading]) -> str | None:
+    for _, _, level, title in headings:
+        if level == 1:
+            return title
+    return None
 
 
 def _notes(reading: Reading, front_matter: str | None) -> tuple[str, ...]:

@@ -64,11 +64,12 @@ class Cutter:
         drops: list[Drop] = []
         start, path = self.reading.start, NO_PATH
         for end, behind, listed, below in opened:
-            # Most sections fit and are easily trimmed: without a call then.
-            begin, stop = start, end
-            while begin < stop and text[begin] == "\n":
+            # Most sections fit and are easily trimmed: without a call then. No heading starts with a line end.
+            begin = start
+            while text[begin] == "\n":
                 begin += 1
-            while begin < stop and text[stop - 1] == "\n":
+            stop = end - 1 if begin < end else end
+            while text[stop - 1] == "\n" and begin < stop:
                 stop -= 1
             if begin < stop <= begin + most and "!" <= text[begin] <= "~" and "!" <= text[stop - 1] <= "~":
                 titles, metadata = path

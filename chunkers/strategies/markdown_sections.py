@@ -14,6 +14,8 @@ _VERBATIM = ("fence", "code", "table", "html", "math", "expression", "definition
 
 def dialect_of(path: str | None, media_type: str | None) -> Dialect:
     """How a document of this path and media type is read: `.mdx` as MDX, everything else as CommonMark."""
+    if media_type is None and (path is None or ".mdx" not in path.lower()):
+        return "commonmark"  # without taking the path apart
     suffix = PurePosixPath(path).suffix.lower() if path else ""
     is_mdx = suffix == ".mdx" or (not suffix and media_type is not None and media_type.startswith("text/mdx"))
     return "mdx" if is_mdx else "commonmark"

@@ -8,25 +8,24 @@ import json
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
+from chunkers.records import NOTHING
 from chunkers.structure.plainyaml import PLAIN_LINES, load_plain, read_plain
 from chunkers.text.patterns import compile_pattern
 
 MOST_CHARACTERS = 64 * 1024
 """Longer front matter is skipped like any other, but not parsed."""
 
-_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _OPENER = compile_pattern(r"(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)(?![ \t]*(?:[\r\n]|\Z))")
 _PLAIN = compile_pattern(rf"---\n({PLAIN_LINES})---(?:\n|\Z)")
 _MARKS = compile_pattern(r"[\r\n](?:(---|\.\.\.|\+\+\+)[ \t]*(?=[\r\n]|\Z)|(`{3,}|~{3,})([^\r\n]*))")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrontMatter:
+class FrontMatter(NamedTuple):
     """The front matter of one document.
 
     The document goes on at `end`; `text[body:tail]` is what stands between the two marks (code points). `metadata` is
@@ -37,7 +36,7 @@ class FrontMatter:
     end: int
     body: int
     tail: int
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = NOTHING
     note: str | None = None
 
 
@@ -142,7 +141,7 @@ def _scalar(value: Any) -> str | int | float | bool | None:
         return value.isoformat()
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
-    return _JSON.encode(_plain(value))
+    return _encode(_plain(value))
 
 
 def _plain(value: Any) -> Any:
