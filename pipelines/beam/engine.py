@@ -27,6 +27,14 @@ class Engine:
         """Whether this process, or processes of its own, do the work."""
         return self.runner in LOCAL_RUNNERS
 
+    @property
+    def needs_beam(self) -> bool:
+        """Whether Beam has a part in it: not where one process does all, unless a runner is named or pipeline options.
+
+        `DirectRunner` is what Beam runs on where nobody says anything.
+        """
+        return self.runner != LOCAL_RUNNERS[0] or bool(self.arguments) or (self.workers or 1) > 1
+
 
 def engine_for(config: Config, arguments: Sequence[str] = (), workers: int | None = None) -> Engine:
     """The engine of the configuration, `arguments` (pipeline options of the command line) above it.

@@ -21,11 +21,10 @@ from pipelines.beam.engine import Engine
 from pipelines.beam.errors import own_errors, revived_errors
 from pipelines.beam.runners import run_pipeline
 from pipelines.routing import Router
-from pipelines.table.publish import in_parallel
 from pipelines.table.records import Shard
 from pipelines.work.chunk_shard import chunk_shard
 from pipelines.work.decide import Decision, decide
-from pipelines.work.finish import commit_run, publish_one, report_plan
+from pipelines.work.finish import Numbered, commit_run, numbered_shards, publish_some, report_plan
 from pipelines.work.job import Job
 from pipelines.work.results import TaskResult
 from pipelines.work.signs import SignsOfLife
@@ -132,21 +131,6 @@ class Decide(beam.DoFn):
         yield decision
 
 
-Numbered = tuple[int, int, Shard]
-"""index, count, shard"""
-
-PUBLISHED_AT_ONCE = 32
-"""Shards of one element: some requests each, which take their time where storage is far away."""
-
-
-def numbered_shards(decision: Decision) -> Iterator[list[Numbered]]:
-    """Every shard to publish, some together."""
-    shards = decision.shards if decision.action == "publish" else ()
-    numbered = [(index, len(shards), shard) for index, shard in enumerate(shards)]
-    for start in range(0, len(numbered), PUBLISHED_AT_ONCE):
-        yield numbered[start : start + PUBLISHED_AT_ONCE]
-
-
 class Publish(beam.DoFn):
     """Shards to (index, the shard under its final names) of each."""
 
@@ -156,8 +140,7 @@ class Publish(beam.DoFn):
 
     def process(self, element: list[Numbered]) -> Iterator[tuple[int, Shard]]:
         with own_errors():
-            threads = self._job.table().in_flight
-            published = in_parallel(lambda numbered: publish_one(self._job, *numbered), element, threads)
+            published = publish_some(self._job, element)
         yield from published
 
 

@@ -97,7 +97,7 @@ def print_outcome(outcome: Outcome, console: Console, *, listed: bool = True) ->
     rows += [(f"  {name}", summary[name]) for name in CHUNKS]
     rows.append(("table version", outcome.version))
     rows.append(("bytes read", summary["bytes_read"]))
-    rows.append(("seconds", round(summary["seconds"], 1)))
+    rows.append(("seconds", round(summary["seconds"], 2)))
     console.table((f"run {outcome.run_id}", ""), rows)
     for failure in summary["failures"]:
         console.message(f"failed: {_place(failure)}: {failure['error']}: {failure['message']}")

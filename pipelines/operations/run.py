@@ -22,6 +22,7 @@ from pipelines.records import Outcome, RunOptions
 from pipelines.storage.store import Store, open_store
 from pipelines.table import layout
 from pipelines.table.claims import claimed, fresh_claims
+from pipelines.work.here import run_here
 from pipelines.work.job import Job
 
 
@@ -97,12 +98,15 @@ def drive(job: Job, engine: Engine, prepared: Prepared, emit: Sink, *, publish: 
 
 
 def _drive(job: Job, engine: Engine, tasks: int, *, publish: bool) -> None:
+    if not engine.needs_beam:
+        run_here(job, publish=publish)
+        return
     if engine.workers is not None and engine.workers > 1:
         run_watched(job, engine, tasks, publish=publish)
         return
     with quiet_beam():
         gc.disable()  # nothing that an import makes is garbage, and looking for it is a tenth of importing Beam
-        from pipelines.beam.run_graph import run_graph  # an unchanged night never imports Beam
+        from pipelines.beam.run_graph import run_graph  # a run in one process never imports Beam
 
         gc.enable()
         run_graph(job, engine, publish=publish)

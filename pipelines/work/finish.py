@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -11,11 +11,30 @@ from typing import Any
 from pipelines.table import layout, log
 from pipelines.table.claims import drop_claim
 from pipelines.table.commit import Committed, commit
-from pipelines.table.publish import publish_shard
+from pipelines.table.publish import in_parallel, publish_shard
 from pipelines.table.records import Shard, Snapshot, SourceCount
 from pipelines.work.decide import Decision
 from pipelines.work.job import Job
 from pipelines.work.stored_plan import load_plan
+
+Numbered = tuple[int, int, Shard]
+"""index, count, shard"""
+
+PUBLISHED_AT_ONCE = 32
+"""Shards of one step: some requests each, which take their time where storage is far away."""
+
+
+def numbered_shards(decision: Decision) -> Iterator[list[Numbered]]:
+    """Every shard to publish, some together."""
+    shards = decision.shards if decision.action == "publish" else ()
+    numbered = [(index, len(shards), shard) for index, shard in enumerate(shards)]
+    for start in range(0, len(numbered), PUBLISHED_AT_ONCE):
+        yield numbered[start : start + PUBLISHED_AT_ONCE]
+
+
+def publish_some(job: Job, numbered: Sequence[Numbered]) -> list[tuple[int, Shard]]:
+    """Shards under their final names, each with its index."""
+    return in_parallel(lambda each: publish_one(job, *each), numbered, job.table().in_flight)
 
 
 def publish_one(job: Job, index: int, count: int, shard: Shard) -> tuple[int, Shard]:

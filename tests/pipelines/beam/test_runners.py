@@ -52,6 +52,17 @@ def test_the_table_is_that_of_a_local_run(corpus: Corpus) -> None:
     assert files(corpus) == remote
 
 
+def test_one_process_needs_no_beam_and_makes_the_same_table(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert corpus.run(pipeline=("--runner=FnApiRunner",)).version == 0
+    through_beam = files(corpus)
+    with monkeypatch.context() as patched:
+        patched.setattr("pipelines.beam.run_graph.chunk_shard", None)
+        assert corpus.run(full=True).version == 1
+        with pytest.raises(TypeError, match="NoneType"):
+            corpus.run(full=True, pipeline=("--runner=FnApiRunner",))
+    assert files(corpus) == through_beam
+
+
 def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     """Let every task end with `error`; the workers are threads of this process."""
 

@@ -8,9 +8,6 @@ from pathlib import Path
 import pytest
 
 from pipelines.cli.main import main
-from tests.pipelines.run.direct import without_beam
-
-pytestmark = pytest.mark.usefixtures(without_beam.__name__)
 
 
 @pytest.fixture

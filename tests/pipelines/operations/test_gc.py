@@ -27,7 +27,6 @@ from pipelines.table.publish import publish
 from pipelines.table.records import Snapshot
 from tests.pipelines.operations.interleaving import SECOND, Actor, Killed, SteppedStore, play
 from tests.pipelines.run.corpus import Corpus, text
-from tests.pipelines.run.direct import without_beam  # noqa: F401
 from tests.pipelines.table import tables
 
 DAY = 86_400.0
@@ -116,7 +115,7 @@ def test_the_log_and_what_is_not_ours_is_never_touched(table: LocalStore) -> Non
     assert versions_of(table) == [3]
 
 
-def test_states_that_a_newer_version_names_stay(tmp_path: Path, without_beam: None) -> None:  # noqa: F811
+def test_states_that_a_newer_version_names_stay(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     corpus.change(output=replace(corpus.config.output, task_bytes=1000))
     corpus.fill(6)

@@ -11,9 +11,6 @@ from pipelines.config.model import Gates, Limits, Output, Tokens
 from pipelines.operations.plan import Foresight, look_ahead
 from pipelines.records import RunOptions
 from tests.pipelines.run.corpus import Corpus, text
-from tests.pipelines.run.direct import without_beam
-
-pytestmark = pytest.mark.usefixtures(without_beam.__name__)
 
 
 @pytest.fixture

@@ -18,9 +18,8 @@ from pipelines.operations.verify import verify
 from pipelines.storage.store import open_store
 from pipelines.table import snapshot
 from pipelines.table.reading import read_chunks
-from tests.pipelines.run import direct
+from pipelines.work import here
 from tests.pipelines.run.corpus import Corpus, text
-from tests.pipelines.run.direct import without_beam  # noqa: F401
 from tests.servers.s3 import S3Server
 
 
@@ -39,7 +38,7 @@ def corpus_on(folder: Path, address: str, options: Options) -> Corpus:
 
 
 @pytest.fixture(params=["memory", "moto", *(pytest.param(each, marks=pytest.mark.slow) for each in ("gcs", "azure"))])
-def corpus(tmp_path: Path, request: pytest.FixtureRequest, without_beam: None) -> Corpus:  # noqa: F811
+def corpus(tmp_path: Path, request: pytest.FixtureRequest) -> Corpus:
     if request.param == "memory":
         return corpus_on(tmp_path, f"memory://{uuid.uuid4().hex}", {})
     if request.param == "gcs":
@@ -54,12 +53,11 @@ def break_off(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
         raise Broken
 
     with monkeypatch.context() as patch:
-        patch.setattr(direct, "decide", breaking)
+        patch.setattr(here, "decide", breaking)
         with pytest.raises(Broken):
             corpus.run()
 
 
-@pytest.mark.usefixtures("without_beam")
 def test_nothing_is_written_where_two_could_win_one_race(
     tmp_path: Path, s3: S3Server, s3_options: Options, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,11 +21,10 @@ from pipelines.observe.events import Event, OtherRun
 from pipelines.operations.resume import resume
 from pipelines.records import Outcome
 from pipelines.table import claims, layout
+from pipelines.work import finish, here
 from pipelines.work.chunk_shard import chunk_shard
 from pipelines.work.decide import decide
-from tests.pipelines.run import direct
 from tests.pipelines.run.corpus import Corpus, assert_changes_law, rule, text
-from tests.pipelines.run.direct import without_beam  # noqa: F401
 
 ROOT = Path(__file__).parents[3]
 
@@ -35,7 +34,7 @@ class Broken(Exception):
 
 
 @pytest.fixture
-def corpus(tmp_path: Path, without_beam: None) -> Corpus:  # noqa: F811
+def corpus(tmp_path: Path) -> Corpus:
     """One commit, and changes for several tasks."""
     corpus = Corpus(tmp_path)
     corpus.change(output=Output(path=str(tmp_path / "table"), task_bytes=2000))
@@ -57,7 +56,8 @@ def break_off(
 ) -> str:
     """Start a run that ends before its `step` is done the `after`th time; its id."""
     known = set(runs(corpus))
-    original, left = getattr(direct, step), [after]
+    module = finish if step == "publish_one" else here
+    original, left = getattr(module, step), [after]
 
     def breaking(*arguments: Any) -> Any:
         if not left[0]:
@@ -66,7 +66,7 @@ def break_off(
         return original(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(direct, step, breaking)
+        patch.setattr(module, step, breaking)
         with pytest.raises(Broken):
             corpus.run(**options)
     (run_id,) = set(runs(corpus)) - known
@@ -108,7 +108,7 @@ def test_nothing_is_listed_and_finished_tasks_stay(corpus: Corpus, monkeypatch: 
             did.append(index)
         return chunk_shard(job, plan, router, index)
 
-    monkeypatch.setattr(direct, "chunk_shard", counting)
+    monkeypatch.setattr(here, "chunk_shard", counting)
     assert resumed(corpus).committed
     assert did
     assert 0 not in did
@@ -135,7 +135,6 @@ def test_numbers_are_those_of_a_run_that_never_broke_off(corpus: Corpus, monkeyp
     }
 
 
-@pytest.mark.usefixtures("without_beam")
 def test_a_first_run_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = Corpus(tmp_path)
     corpus.fill(2)
@@ -257,7 +256,7 @@ def test_a_claim_is_there_while_a_run_works_and_warns_others(corpus: Corpus, mon
         seen.append([claim.run_id for claim in claims.fresh_claims(corpus.store)])
         return original(*arguments)
 
-    monkeypatch.setattr(direct, "decide", looking)
+    monkeypatch.setattr(here, "decide", looking)
     outcome = corpus.run()
     assert seen == [[outcome.run_id]]
     assert os.listdir(corpus.root / "table/claims") == []
@@ -351,10 +350,8 @@ import sys
 import pipelines.operations.resume, pipelines.operations.run
 from pipelines.config.model import Config, Output, Rule, Source
 from pipelines.records import RunOptions
-from tests.pipelines.run import direct
 from tests.pipelines.run.killers import deadly
 
-pipelines.operations.run.drive = direct.drive
 root, command = sys.argv[1:]
 config = Config(
     name="test",

@@ -21,7 +21,6 @@ from pipelines.operations.verify import verify
 from pipelines.storage.local import LocalStore
 from pipelines.table import differing, layout
 from tests.pipelines.run.corpus import Corpus, assert_changes_law, text
-from tests.pipelines.run.direct import drive, without_beam  # noqa: F401
 from tests.pipelines.run.test_worlds import NIGHTS
 from tests.pipelines.worlds import World
 
@@ -34,23 +33,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     corpus = Corpus(tmp_path_factory.mktemp("rollback"))
     corpus.change(output=Output(path=str(corpus.root / "table"), task_bytes=2000))
     corpus.fill(8)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pipelines.operations.run.drive", drive)
-        corpus.run()
-        corpus.write("000.txt", text(5, "grown"))
-        corpus.write("003.txt", text(1, "of 3"))
-        corpus.remove("005.txt")
-        corpus.write("bad.txt", b"\x89PNG\r\n\x1a\n\x00")
-        corpus.run()
-        corpus.write("new.txt", text(2, "new"))
-        corpus.write("006.txt", "\n")
-        corpus.write("001.txt", b"%PDF-1.7 \x00\x01")
-        corpus.run()
+    corpus.run()
+    corpus.write("000.txt", text(5, "grown"))
+    corpus.write("003.txt", text(1, "of 3"))
+    corpus.remove("005.txt")
+    corpus.write("bad.txt", b"\x89PNG\r\n\x1a\n\x00")
+    corpus.run()
+    corpus.write("new.txt", text(2, "new"))
+    corpus.write("006.txt", "\n")
+    corpus.write("001.txt", b"%PDF-1.7 \x00\x01")
+    corpus.run()
     return corpus
 
 
 @pytest.fixture
-def corpus(made: Corpus, tmp_path: Path, without_beam: None) -> Corpus:  # noqa: F811
+def corpus(made: Corpus, tmp_path: Path) -> Corpus:
     """A copy of the table over the sources of all tests, which none changes."""
     shutil.copytree(made.root / "table", tmp_path / "table")
     corpus = Corpus(tmp_path)
@@ -123,7 +120,7 @@ def test_an_index_that_follows_changes_ends_where_the_table_is(corpus: Corpus) -
     assert replayed == {id_: row["row_hash"] for id_, row in new.items()}
 
 
-def test_the_next_run_reads_what_differs_and_nothing_else(tmp_path: Path, without_beam: None) -> None:  # noqa: F811
+def test_the_next_run_reads_what_differs_and_nothing_else(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     corpus.change(output=replace(corpus.config.output, task_bytes=2000))
     corpus.fill(8)
@@ -252,7 +249,7 @@ def test_another_run_was_first(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) 
     assert clean(corpus)
 
 
-def test_columns_that_came_since_go_and_come_again(tmp_path: Path, without_beam: None) -> None:  # noqa: F811
+def test_columns_that_came_since_go_and_come_again(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     corpus.write("a.jsonl", '{"key": "r1", "body": "one", "price": 1.5}\n{"key": "r2", "body": "two", "price": 2}\n')
     source = Source(path=corpus.config.sources[0].path, columns=Columns(id="key", text="body"))
@@ -271,7 +268,7 @@ def test_columns_that_came_since_go_and_come_again(tmp_path: Path, without_beam:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 130))
-def test_random_worlds_go_back_and_on(tmp_path: Path, seed: int, without_beam: None) -> None:  # noqa: F811
+def test_random_worlds_go_back_and_on(tmp_path: Path, seed: int) -> None:
     from pipelines.config.load import load_config
     from pipelines.operations.run import run
     from pipelines.records import RunOptions

@@ -24,7 +24,6 @@ from pipelines.storage.store import open_store
 from pipelines.table import layout
 from pipelines.work.deciding.keeping import Keeping
 from pipelines.work.stored_plan import TASKS_PER_FILE, load_decisions, load_plan, load_task_documents, store_plan
-from tests.pipelines.run.direct import without_beam as without_beam
 from tests.pipelines.tables import first_rule, listed, listing, source, state, states
 from tests.pipelines.test_planning import ranges
 from tests.servers import huge
@@ -48,7 +47,6 @@ def configured(table: Path, **options: int) -> Config:
     )
 
 
-@pytest.mark.usefixtures("without_beam")
 def test_nights_over_a_store_that_holds_nothing(tmp_path: Path) -> None:
     huge.register()
     table = tmp_path / "table"

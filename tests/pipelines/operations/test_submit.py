@@ -18,10 +18,6 @@ from pipelines.records import Outcome, RunOptions
 from pipelines.table import layout
 from pipelines.table.claims import drop_claim, fresh_claims, leave_claim
 from tests.pipelines.run.corpus import Corpus
-from tests.pipelines.run.direct import without_beam
-
-pytestmark = pytest.mark.usefixtures("without_beam")
-__all__ = ["without_beam"]
 
 NOWHERE = "localhost:1"
 ALONE = ("--runner=PortableRunner", f"--job_endpoint={NOWHERE}", "--environment_type=EXTERNAL")

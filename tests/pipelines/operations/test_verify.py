@@ -29,10 +29,7 @@ from pipelines.table.records import FileEntry, Snapshot
 from pipelines.table.snapshot import dumps
 from tests.pipelines.container_worlds import ContainerWorld
 from tests.pipelines.run.corpus import Corpus, text
-from tests.pipelines.run.direct import drive, without_beam  # noqa: F401
 from tests.pipelines.worlds import World
-
-pytestmark = pytest.mark.usefixtures("without_beam")
 
 
 @pytest.fixture(scope="module")
@@ -43,15 +40,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     corpus.change(output=Output(path=str(folder / "table"), task_bytes=2000))
     corpus.fill(8)
     corpus.write("bad.txt", b"\x89PNG\r\n\x1a\n\x00")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pipelines.operations.run.drive", drive)
-        corpus.run()
-        corpus.write("000.txt", text(5, "grown"))
-        corpus.write("003.txt", text(1, "of 3"))
-        corpus.write("new.txt", text(2, "new"))
-        corpus.remove("005.txt")
-        (folder / "docs/006.txt").rename(folder / "docs/006 renamed.txt")
-        corpus.run()
+    corpus.run()
+    corpus.write("000.txt", text(5, "grown"))
+    corpus.write("003.txt", text(1, "of 3"))
+    corpus.write("new.txt", text(2, "new"))
+    corpus.remove("005.txt")
+    (folder / "docs/006.txt").rename(folder / "docs/006 renamed.txt")
+    corpus.run()
     return corpus
 
 

@@ -18,20 +18,15 @@ from pipelines.config.model import Gates, Limits
 from pipelines.errors import EngineFailed, StillAtWork, TableStateError, UsageError
 from pipelines.observe.events import ignore
 from pipelines.operations.gc import collect
-from pipelines.operations.prepare import Prepared
 from pipelines.operations.run import begin, carry_out
-from pipelines.operations.stored_run import load_run
 from pipelines.operations.wait import ENDED, wait
 from pipelines.records import Outcome, RunOptions
 from pipelines.table import layout
 from pipelines.table.claims import fresh_claims, leave_claim
+from pipelines.work.here import run_here
 from pipelines.work.job import Job
 from pipelines.work.signs import SignsOfLife
 from tests.pipelines.run.corpus import Corpus
-from tests.pipelines.run.direct import drive, without_beam
-
-pytestmark = pytest.mark.usefixtures("without_beam")
-__all__ = ["without_beam"]
 
 NOBODY = "20200101T000000Z-00000000"
 
@@ -185,17 +180,11 @@ def test_a_run_that_nobody_waits_for_looks_after_its_claim(corpus: Corpus, monke
     monkeypatch.setattr("time.monotonic", lambda: 1e9)
     signs.give()
     assert claim.exists()
-    drive(job, None, load_run_of(corpus, run_id), ignore)
+    run_here(job)
     assert not claim.exists()
     SignsOfLife(replace(job, unattended=False)).give()
     assert not claim.exists()
     assert wait(corpus.store, run_id, ignore).committed
-
-
-def load_run_of(corpus: Corpus, run_id: str) -> Prepared:
-    stored = load_run(corpus.store, run_id)
-    assert stored is not None
-    return stored.prepared(corpus.store)
 
 
 def test_the_time_to_wait_may_be_over_before_the_run_is(corpus: Corpus) -> None:

@@ -17,10 +17,7 @@ from pipelines.config.model import Decoding, Extractor, Rule, Source, Tokens
 from pipelines.storage import local
 from tests.pipelines.run.buckets import Options, Stored
 from tests.pipelines.run.corpus import Corpus, assert_changes_law, rule, text
-from tests.pipelines.run.direct import without_beam
 from tests.servers.s3 import S3Server
-
-pytestmark = pytest.mark.usefixtures(without_beam.__name__)
 
 
 @pytest.fixture

@@ -12,20 +12,17 @@ from pipelines.operations.verify import verify
 from pipelines.storage.retry import Retry
 from tests.pipelines.run.buckets import Stored
 from tests.pipelines.run.corpus import assert_changes_law, text
-from tests.pipelines.run.direct import without_beam
 from tests.servers.azurite import KEY, Azurite
 from tests.servers.faults import Fault
 from tests.servers.gcs import GcsServer
 from tests.servers.gcs_objects import Conditions
-
-__all__ = ["without_beam"]
 
 Options = dict[str, dict[str, Any]]
 NAMES = ["a b.txt", "a+b.txt", "a%20b.txt", "[x]{y,z}.txt", "#1;2&3?.txt", "café.txt", "cafe\u0301.txt", "a//b.txt"]
 
 
 @pytest.fixture(autouse=True)
-def impatient(without_beam: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipelines.storage.bucket.Retry", lambda: Retry(tries=4, first=0.005))
 
 

@@ -21,7 +21,6 @@ from pipelines.table import shards, snapshot
 from pipelines.table.records import Snapshot
 from tests.pipelines.container_worlds import ContainerWorld, Model, chunked
 from tests.pipelines.run.corpus import assert_changes_law, assert_renames_law, rows_of
-from tests.pipelines.run.direct import without_beam  # noqa: F401
 
 NIGHTS = 5
 TASK_BYTES = (1024, 4096, 1 << 20)
@@ -31,13 +30,11 @@ Rows = dict[str, dict[str, Any]]
 SAME_STATE = ("uri", "key", "kind", "position", "hash", "chunk_count", "chunk_hashes", "status", "error", "fingerprint")
 
 
-@pytest.mark.usefixtures("without_beam")
 @pytest.mark.parametrize("seed", range(1))
 def test_nights_of_a_random_world_of_containers(tmp_path: Path, seed: int) -> None:
     live(tmp_path, seed)
 
 
-@pytest.mark.usefixtures("without_beam")
 def test_ids_in_many_places_are_settled_in_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipelines.work.deciding.identities.IDS_AT_ONCE", 3)
     monkeypatch.setattr("pipelines.work.deciding.places.MANY_NEW", 2)
@@ -50,21 +47,18 @@ def test_nights_of_a_random_world_of_containers_as_a_graph(tmp_path: Path) -> No
     live(tmp_path, seed=50)
 
 
-@pytest.mark.usefixtures("without_beam")
 @pytest.mark.parametrize("seed", range(70, 71))
 def test_a_plan_says_what_the_run_then_does(tmp_path: Path, seed: int) -> None:
     live(tmp_path, seed, plans=True)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("without_beam")
 @pytest.mark.parametrize("seed", range(1, 201))
 def test_nights_of_many_random_worlds_of_containers(tmp_path: Path, seed: int) -> None:
     live(tmp_path, seed)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("without_beam")
 @pytest.mark.parametrize("seed", range(500, 550))
 def test_many_plans_say_what_the_run_then_does(tmp_path: Path, seed: int) -> None:
     live(tmp_path, seed, plans=True)

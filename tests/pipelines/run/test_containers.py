@@ -26,9 +26,6 @@ from pipelines.work.chunk_shard import chunk_shard
 from pipelines.work.job import Job
 from pipelines.work.stored_plan import load_plan
 from tests.pipelines.run.corpus import Corpus, assert_changes_law
-from tests.pipelines.run.direct import without_beam
-
-pytestmark = pytest.mark.usefixtures(without_beam.__name__)
 
 
 @pytest.fixture

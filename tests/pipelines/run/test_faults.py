@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from pipelines.operations.run import drive
 from tests.pipelines.run.corpus import Corpus, assert_changes_law, text
-from tests.pipelines.run.direct import drive
 
 ROOT = Path(__file__).parents[3]
 
@@ -48,24 +48,24 @@ print(json.dumps({"left": left, "exit_code": outcome.exit_code, "version": outco
 
 WINNER_FIRST = """
 import subprocess, sys
-import pipelines.beam.run_graph as graph
+from pipelines.work import finish, here
 from pipelines.config.load import load_config
 from pipelines.operations.run import run
 from pipelines.records import RunOptions
 
-publish, won = graph.publish_one, []
+publish, won = finish.publish_one, []
 
 def publish_one(*arguments):
     if not won:
         won.append(subprocess.run([sys.executable, "-m", "pipelines", "run", sys.argv[1]], capture_output=True).returncode)
     return publish(*arguments)
 
-graph.publish_one = publish_one
+finish.publish_one = publish_one
 loser = run(load_config(sys.argv[1]), RunOptions(), lambda event: None)
 print(won, loser.exit_code, loser.version, loser.committed)
 """
 
-WINNER_BEFORE_DECIDING = WINNER_FIRST.replace("publish_one", "chunk_shard")
+WINNER_BEFORE_DECIDING = WINNER_FIRST.replace("publish_one", "chunk_shard").replace("finish.", "here.")
 
 
 @pytest.fixture

@@ -16,21 +16,13 @@ from pipelines.errors import StorageError
 from pipelines.observe.events import ObjectSkipped
 from tests.pipelines.names import MOST_BYTES, hostile
 from tests.pipelines.run.buckets import Stored
-from tests.pipelines.run.direct import without_beam
 from tests.servers.azurite import Azurite
 from tests.servers.gcs import GcsServer
 from tests.servers.gcs_objects import Conditions, Refused
 
-__all__ = ["without_beam"]
-
 Options = dict[str, dict[str, Any]]
 PREFIX = "docs/"
 Put = Callable[[str, bytes], object]
-
-
-@pytest.fixture(autouse=True)
-def quick(without_beam: None) -> None:
-    """The job's steps without Beam's second."""
 
 
 def stored(put: Put, count: int, refusals: type[Exception] | tuple[type[Exception], ...]) -> dict[str, bytes]:

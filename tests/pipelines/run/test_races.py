@@ -20,12 +20,9 @@ from pipelines.table.commit import Committed, LostRace, commit
 from pipelines.table.publish import publish
 from tests.pipelines.run.buckets import Stored
 from tests.pipelines.run.corpus import text
-from tests.pipelines.run.direct import without_beam
 from tests.pipelines.table.tables import attempt, snapshot_of
 from tests.servers.faults import Fault
 from tests.servers.gcs import GcsServer
-
-__all__ = ["without_beam"]
 
 Options = dict[str, dict[str, Any]]
 WRITERS, ROUNDS = 8, 50
@@ -101,7 +98,6 @@ def test_of_eight_writers_one_commits_fifty_times(place: tuple[str, Options]) ->
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("without_beam")
 @pytest.mark.parametrize("place", STORES, indirect=True)
 def test_of_eight_whole_runs_one_publishes(place: tuple[str, Options]) -> None:
     """First on an empty table, then with a change that all of them see."""

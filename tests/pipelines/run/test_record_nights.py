@@ -11,9 +11,6 @@ import pytest
 from pipelines.config.model import Columns, Output, Source
 from pipelines.storage.local import LocalStore
 from tests.pipelines.run.corpus import Corpus, assert_changes_law
-from tests.pipelines.run.direct import without_beam
-
-pytestmark = pytest.mark.usefixtures(without_beam.__name__)
 
 
 class Records(Corpus):

@@ -19,9 +19,6 @@ from pipelines.records import RunOptions
 from pipelines.table import shards
 from tests.pipelines.run.buckets import Options, Stored
 from tests.pipelines.run.corpus import Corpus, assert_changes_law, assert_renames_law, rule, text
-from tests.pipelines.run.direct import without_beam
-
-pytestmark = pytest.mark.usefixtures(without_beam.__name__)
 
 
 @pytest.fixture

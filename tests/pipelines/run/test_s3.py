@@ -21,11 +21,8 @@ from pipelines.storage.bucket import BucketStore
 from pipelines.storage.retry import Retry
 from tests.pipelines.run.buckets import Stored
 from tests.pipelines.run.corpus import assert_changes_law, text
-from tests.pipelines.run.direct import without_beam
 from tests.servers.faults import Fault
 from tests.servers.s3 import S3Server
-
-__all__ = ["without_beam"]
 
 Options = dict[str, dict[str, Any]]
 
@@ -84,7 +81,6 @@ def a_few_nights(stored: Stored) -> None:
     assert stored.run().committed is False
 
 
-@pytest.mark.usefixtures("without_beam")
 @pytest.mark.parametrize("where", ["both", "sources", "table"])
 def test_nights_on_s3(where: str, s3: S3Server, s3_options: Options, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
@@ -133,7 +129,6 @@ def test_worker_processes_on_s3_make_the_same_table(stored: Stored, capfd: pytes
     assert "not-a-real-secret" not in "".join(capfd.readouterr())
 
 
-@pytest.mark.usefixtures("without_beam")
 def test_an_unchanged_night_costs_the_listing_and_the_state_files(s3: S3Server, stored: Stored) -> None:
     stored.run()
     shards = len(stored.snapshot().shards)
@@ -145,7 +140,6 @@ def test_an_unchanged_night_costs_the_listing_and_the_state_files(s3: S3Server, 
     assert s3.requests["head"] <= 2
 
 
-@pytest.mark.usefixtures("without_beam")
 def test_the_validator_of_the_bytes_read_is_stored(
     s3: S3Server, stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,7 +163,6 @@ def test_the_validator_of_the_bytes_read_is_stored(
     assert state["size"] == len(text(3, "of 3"))
 
 
-@pytest.mark.usefixtures("without_beam")
 def test_a_container_that_changes_between_listing_and_reading_is_read_again(
     s3: S3Server, stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,7 +184,6 @@ def test_a_container_that_changes_between_listing_and_reading_is_read_again(
     assert "A is" in next(row["text"] for id_, row in stored.rows().items() if id_.startswith("r#"))
 
 
-@pytest.mark.usefixtures("without_beam")
 def test_a_document_that_vanishes_is_a_failure_until_a_listing_says_that_it_is_gone(
     stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,7 +206,6 @@ def test_a_document_that_vanishes_is_a_failure_until_a_listing_says_that_it_is_g
     assert [id_ for id_ in stored.rows() if id_.startswith("003")] == []
 
 
-@pytest.mark.usefixtures("without_beam")
 def test_trouble_that_stays_is_a_failure_row_and_heals(s3: S3Server, stored: Stored) -> None:
     def meets(request: Any) -> bool:
         return bool(request.operation == "get" and request.name.startswith("docs/00"))
@@ -233,7 +224,6 @@ def test_trouble_that_stays_is_a_failure_row_and_heals(s3: S3Server, stored: Sto
     assert stored.rows() == stored.afresh()
 
 
-@pytest.mark.usefixtures("without_beam")
 def test_a_listing_that_fails_removes_nothing(s3: S3Server, stored: Stored) -> None:
     stored.run()
     before = stored.rows()
@@ -246,7 +236,6 @@ def test_a_listing_that_fails_removes_nothing(s3: S3Server, stored: Stored) -> N
     assert stored.rows() == before
 
 
-@pytest.mark.usefixtures("without_beam")
 def test_a_store_that_ignores_the_condition_is_refused_before_anything_is_written(s3: S3Server, stored: Stored) -> None:
     s3.exclusive = False
     with pytest.raises(Exception, match="ignores create-if-absent"):
@@ -254,7 +243,6 @@ def test_a_store_that_ignores_the_condition_is_refused_before_anything_is_writte
     assert [key for key in s3.bucket("bucket").objects if key.startswith("table/")] == []
 
 
-@pytest.mark.usefixtures("without_beam")
 def test_containers_on_s3(s3: S3Server, s3_options: Options, tmp_path: Path) -> None:
     """Cut into parts, by bytes and by row groups, and read by ranges: as from a disk."""
     lines = "".join(json.dumps({"id": f"r{n}", "text": f"Record {n} of many. " * 5}) + "\n" for n in range(300))
@@ -310,7 +298,6 @@ def test_the_commands_on_s3(
         assert b"AKIATESTS" not in stored_object.data, key
 
 
-@pytest.mark.usefixtures("without_beam")
 def test_credentials_and_endpoints_are_no_reason_to_chunk_again(stored: Stored, s3_options: Options) -> None:
     stored.run()
     other = {"s3": {**s3_options["s3"], "key": "AKIAOTHER", "secret": "another"}}

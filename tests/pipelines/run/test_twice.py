@@ -27,7 +27,6 @@ from pipelines.work.job import Job
 from pipelines.work.results import TaskResult
 from pipelines.work.stored_plan import load_plan
 from tests.pipelines.run.corpus import Corpus, text
-from tests.pipelines.run.direct import drive
 
 TIMES = 2
 
@@ -157,9 +156,7 @@ def check(corpus: Corpus, monkeypatch: pytest.MonkeyPatch, attempts: Attempts) -
         assert (outcome.exit_code, outcome.version) == (0, night)
         doubled, config = corpus.snapshot(), corpus.config
         corpus.change(output=replace(config.output, path=str(corpus.root / "once")))
-        with monkeypatch.context() as patched:
-            patched.setattr("pipelines.operations.run.drive", drive)
-            once = corpus.run()
+        once = corpus.run()
         assert once.summary["chunks"] == outcome.summary["chunks"] > 0
         assert {**once.summary, "seconds": 0, "table": ""} == {**outcome.summary, "seconds": 0, "table": ""}
         assert _bytes(corpus, "once", corpus.snapshot()) == _bytes(corpus, "table", doubled)

@@ -10,9 +10,6 @@ import pytest
 from pipelines.__main__ import main
 from pipelines.observe.events import TwinIds
 from tests.pipelines.run.corpus import Corpus, text
-from tests.pipelines.run.direct import without_beam
-
-pytestmark = pytest.mark.usefixtures(without_beam.__name__)
 
 PAIR = ("cafe\u0301.txt", "caf\u00e9.txt")
 

@@ -12,8 +12,6 @@ from collections import Counter
 from pathlib import Path
 from typing import cast
 
-import pipelines.operations.run
-from tests.pipelines.run.direct import drive
 from tests.pipelines.run.faults.injection import Kind
 from tests.pipelines.run.faults.places import Disk
 from tests.pipelines.run.faults.points import try_points
@@ -21,7 +19,6 @@ from tests.pipelines.run.faults.scenes import SCENES
 
 
 def main(folder: str, scene: str, kind: str) -> None:
-    pipelines.operations.run.drive = drive
     set_up, crash = SCENES[scene](Disk(Path(folder))), cast(Kind, kind)
     print(json.dumps(Counter(try_points(set_up, crash, set_up.points(crash), fork=True))))
 

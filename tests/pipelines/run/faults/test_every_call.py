@@ -18,16 +18,12 @@ from typing import Any
 import pytest
 
 from pipelines.storage.retry import Retry
-from tests.pipelines.run.direct import without_beam
 from tests.pipelines.run.faults.injection import KINDS, Kind
 from tests.pipelines.run.faults.places import S3, Disk, Memory, Place
 from tests.pipelines.run.faults.points import Tried, try_points
 from tests.pipelines.run.faults.scenes import SCENES
 from tests.servers.faults import Fault
 from tests.servers.s3 import S3Server
-
-__all__ = ["without_beam"]
-pytestmark = pytest.mark.usefixtures("without_beam")
 
 ROOT = Path(__file__).parents[4]
 SAMPLE: dict[str, tuple[str, int]] = {

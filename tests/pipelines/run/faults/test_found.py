@@ -10,15 +10,10 @@ from pathlib import Path
 import pytest
 
 from pipelines.__main__ import main
-from tests.pipelines.run.direct import without_beam
 from tests.pipelines.run.faults.injection import Call, Fault, Kind, injected
 from tests.pipelines.run.faults.places import Disk
 from tests.pipelines.run.faults.points import try_point
 from tests.pipelines.run.faults.scenes import SCENES
-
-__all__ = ["without_beam"]
-pytestmark = pytest.mark.usefixtures("without_beam")
-
 
 IN_A_RUN: list[tuple[Kind, str, str, int]] = [
     ("raises", "write", "runs/[^/]+/outcome.json", 0),  # it has committed
