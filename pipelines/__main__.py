@@ -12,7 +12,7 @@ from functools import partial
 from typing import NoReturn
 
 from pipelines.allocation import keep_freed_memory
-from pipelines.processes import do_duties, import_no_clouds
+from pipelines.processes import do_duties, import_no_clouds, leave_pandas_out
 
 DUTIES_SECONDS = 3.0
 """How long a process that is told to end may take to tell others, as that its run is no longer at work."""
@@ -22,6 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line (default: the process's own) and return its exit code."""
     keep_freed_memory()
     try:
+        leave_pandas_out()
         from pipelines.cli.main import main as run_command  # half a second of imports: Ctrl-C may well fall into it
     except KeyboardInterrupt:
         return 130

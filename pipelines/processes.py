@@ -7,9 +7,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from importlib.abc import MetaPathFinder
+from types import ModuleType
 
 _PR_SET_PDEATHSIG = 1
 """linux/prctl.h."""
@@ -30,6 +32,34 @@ def import_no_clouds() -> None:
     """
     for name in _CLOUDS:
         sys.modules.setdefault(name, None)  # type: ignore[arg-type]  # which is how an import is switched off
+
+
+def leave_pandas_out() -> None:
+    """Let Arrow look for pandas now, and not find it. For entry points, after the memory pool is chosen.
+
+    Arrow imports it to see whether a list is one of its series, where it is installed: a sixth of a short command.
+    Custom functions can import it all the same, and Arrow finds it as soon as something is made from or for pandas by
+    name (`from_pandas`, `to_pandas`); until then it takes a series for a list like any other.
+    """
+    finder = _Absent("pandas")
+    sys.meta_path.insert(0, finder)
+    try:
+        import pyarrow as pa
+
+        pa.array([0])
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class _Absent(MetaPathFinder):
+    """Finds that a package is not installed."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        if fullname == self._name:
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
 
 
 def import_clouds() -> None:

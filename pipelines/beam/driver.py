@@ -27,7 +27,7 @@ from pipelines.beam.quiet import quiet_beam
 from pipelines.beam.watched import WORKER_DIED, Driven
 from pipelines.beam.worker import FOLDER
 from pipelines.errors import RechunkError
-from pipelines.processes import die_with_parent, import_no_clouds
+from pipelines.processes import die_with_parent, import_no_clouds, leave_pandas_out
 from pipelines.scratch import scratch_folder
 
 _POLL_SECONDS = 0.25
@@ -39,6 +39,7 @@ def main() -> None:
     die_with_parent()
     keep_freed_memory()
     import_no_clouds()
+    leave_pandas_out()
     driven: Driven = pickle.load(sys.stdin.buffer)
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is no answer

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pipelines.allocation import keep_freed_memory, rare_collections
-from pipelines.processes import die_with_parent, import_no_clouds
+from pipelines.processes import die_with_parent, import_no_clouds, leave_pandas_out
 
 FOLDER = "RECHUNK_WORKERS"
 """Environment variable: the folder where workers that are alive have a file named by their process id."""
@@ -35,6 +35,7 @@ if __name__ == "__main__":
     die_with_parent()
     keep_freed_memory()
     import_no_clouds()
+    leave_pandas_out()
     # Importing Beam logs, and the first log gives the root logger a handler on stderr unless it has one.
     logging.getLogger().addHandler(logging.NullHandler())
     with signed_in():

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, TypeVar
 from pipelines.allocation import keep_freed_memory
 from pipelines.config.model import Config
 from pipelines.documents.failures import DocumentFailure
-from pipelines.processes import command_of, die_with_parent, environment, how_it_ended
+from pipelines.processes import command_of, die_with_parent, environment, how_it_ended, leave_pandas_out
 from pipelines.work.chunk_document import Chunked, Document
 from pipelines.work.rows import ChunkRows
 
@@ -151,6 +151,7 @@ def main() -> None:
     """This module as a program."""
     die_with_parent()
     keep_freed_memory()
+    leave_pandas_out()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a custom function prints is no answer, and is to be seen even if this process is killed
     if isinstance(sys.stdout, io.TextIOWrapper):
