@@ -6,8 +6,10 @@ import base64
 import datetime
 import json
 import math
+import re
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import yaml
@@ -21,7 +23,6 @@ MOST_CHARACTERS = 64 * 1024
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _OPENER = compile_pattern(r"(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)(?![ \t]*(?:[\r\n]|\Z))")
-_PLAIN = compile_pattern(rf"---\n({PLAIN_LINES})---(?:\n|\Z)")
 _MARKS = compile_pattern(r"[\r\n](?:(---|\.\.\.|\+\+\+)[ \t]*(?=[\r\n]|\Z)|(`{3,}|~{3,})([^\r\n]*))")
 
 
@@ -40,6 +41,11 @@ class FrontMatter(NamedTuple):
     note: str | None = None
 
 
+@cache
+def _plain_front_matter() -> re.Pattern[str]:
+    return compile_pattern(rf"---\n({PLAIN_LINES})---(?:\n|\Z)")  # when it is needed: it takes milliseconds
+
+
 def read_front_matter(text: str) -> FrontMatter | None:
     """The front matter that `text` opens with, or None.
 
@@ -49,7 +55,7 @@ def read_front_matter(text: str) -> FrontMatter | None:
     """
     if text[:1] not in ("-", "+"):
         return None
-    plain = _PLAIN.match(text)  # no line of it can be a mark or a fence
+    plain = _plain_front_matter().match(text)  # no line of it can be a mark or a fence
     if plain is not None and plain.end(1) <= MOST_CHARACTERS and (mapping := read_plain(plain[1])) is not None:
         return FrontMatter(end=plain.end(), body=plain.start(1), tail=plain.end(1), metadata=_flatten(mapping))
     opener = _OPENER.match(text)

@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import soupsieve
-from bs4 import BeautifulSoup
-
 from chunkers.errors import BudgetExceeded, InvalidOption
 from chunkers.structure.html_elements import Elements
 from chunkers.structure.html_page import Reader, Selected
@@ -28,6 +25,8 @@ MOST_ANCESTORS = 10_000_000
 
 def check_selector(name: str, selector: str) -> None:
     """Refuse what is no CSS selector, as the value of the option `name`."""
+    import soupsieve  # only whoever selects anything pays for it
+
     try:
         soupsieve.compile(selector)
     except Exception as error:
@@ -59,6 +58,8 @@ def select_in_tree(text: str, selectors: Sequence[tuple[str, int]]) -> dict[int,
             f"a document of {len(text):,} characters is too large for CSS selectors: at most {LARGEST:,}; "
             f"{UNLIMITED} have no limit"
         )
+    import soupsieve
+
     elements = _Tree(text)
     _TreeReader(text, Selected({}), elements).run()
     found: dict[int, int] = {}
@@ -72,6 +73,8 @@ class _Tree(Elements):
     """The elements, put into a tree as they open and close."""
 
     def __init__(self, text: str) -> None:
+        from bs4 import BeautifulSoup
+
         super().__init__()
         self.text = text
         self.soup: Any = BeautifulSoup("", "html.parser")

@@ -6,6 +6,8 @@ A hundred times faster than a full parser, and never different: whatever is not 
 from __future__ import annotations
 
 import datetime
+import re
+from functools import cache
 
 from chunkers.text.patterns import compile_pattern
 
@@ -22,13 +24,28 @@ _SCALAR = (
 )
 PLAIN_LINES = rf"(?:\ *+(?:-\ ++(?:{_SCALAR})|{_KEY}:(?:\ *+(?=\n)|\ ++(?:{_SCALAR})))\ *+\n)++"
 """Some lines that `read_plain` can read, if any can, as a regular expression."""
-_LINES = compile_pattern(PLAIN_LINES)
-_LINE = compile_pattern(rf"(\ *+)(?:-|({_KEY}):)\ *+({_SCALAR}|)\ *+\n")
-_FLOW_ITEM = compile_pattern(rf"({_QUOTED}|[^\[\], ]++(?:\ ++[^\[\], ]++)*+)\ *+[,\]]")
 _BOOLEANS = {**dict.fromkeys(("true", "True", "TRUE"), True), **dict.fromkeys(("false", "False", "FALSE"), False)}
 _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"])
 _LONGEST = max(map(len, _WORDS))
 _Line = tuple[int, str, Plain]  # indentation, the key ("": a list item), the value
+
+
+# They take milliseconds to compile, and few programs read front matter.
+
+
+@cache
+def _lines() -> re.Pattern[str]:
+    return compile_pattern(PLAIN_LINES)
+
+
+@cache
+def _line() -> re.Pattern[str]:
+    return compile_pattern(rf"(\ *+)(?:-|({_KEY}):)\ *+({_SCALAR}|)\ *+\n")
+
+
+@cache
+def _flow_item() -> re.Pattern[str]:
+    return compile_pattern(rf"({_QUOTED}|[^\[\], ]++(?:\ ++[^\[\], ]++)*+)\ *+[,\]]")
 
 
 class _NotPlain(Exception):
@@ -37,7 +54,7 @@ class _NotPlain(Exception):
 
 def load_plain(source: str) -> dict[str, Plain] | None:
     """The mapping that `source` (lines ended by `\\n`) is, or None where only a full parser can tell."""
-    return read_plain(source) if _LINES.fullmatch(source) else None
+    return read_plain(source) if _lines().fullmatch(source) else None
 
 
 def read_plain(source: str) -> dict[str, Plain] | None:
@@ -47,7 +64,7 @@ def read_plain(source: str) -> dict[str, Plain] | None:
             return _read_flat(source)
         lines: list[_Line] = [
             (len(space), _checked(key), _value(scalar) if scalar else None)
-            for space, key, scalar in _LINE.findall(source)
+            for space, key, scalar in _line().findall(source)
         ]
     except _NotPlain:
         return None
@@ -79,7 +96,7 @@ def _value(scalar: str) -> Plain:
     if first in "\"'":
         return scalar.rstrip(" ")[1:-1]
     if first == "[":
-        return [_value(item) for item in _FLOW_ITEM.findall(scalar)]
+        return [_value(item) for item in _flow_item().findall(scalar)]
     if "0" <= first <= "9":
         if "-" not in scalar:
             return int(scalar)
