@@ -25,7 +25,7 @@ _LAST_BLANK = re.compile(r"(?s:.*)\n[ \t]*+\n\s*+")
 _BLANK = re.compile(r"\n[ \t]*+\n")
 _LINE_START = re.compile(r"\n\s*+\S")
 _SLACK = 64
-_WORD_START = re.compile(r"(?<=\s)[!-~]")
+_WORD_START = re.compile(r"(?<=\s)[\x00-\x08\x0e-\x1b!-\x7f]")  # among ASCII characters
 _BY_LINES: tuple[Cut, ...] = ("blank-line", "line")  # the first two rungs of a ladder that goes by lines
 _new = tuple.__new__  # a third of the time of Span(…)
 
@@ -238,14 +238,12 @@ class _PlainPacker(Packer):
     def _prose_start(self, position: int, first: int, stop: int, hold: int = 0, above: int = -1) -> int:
         """`overlap_start` in prose, behind a chunk from `first` to `stop`: at a paragraph, sentence, line or word."""
         text = self.text
-        floor, least = stop - self.back, position - self.most
+        floor, least = max(stop - self.back, first + 1), position - self.most
         if hold:
             floor = max(floor, above + 1, trim_space(text, position, hold) - self.most)
-        floor = max(floor, first + 1, least)
-        if floor >= stop:
+        if floor >= stop or least >= stop:
             return position
-        if floor == least and text[floor - 1].isspace() and text[max(0, floor - 2)].isspace():
-            # what starts behind a run of white space may have its line end in front of `floor`
+        if floor < least:  # what makes a start of the first one that fits may stand in front of it: a stop, a line end
             return self.overlap_start(position, must_hold=hold or None, above=above)
         start = text.find("\n\n", max(floor - 2, 0), stop) + 2
         return self._paragraph_start(position, floor, stop, start if start > 1 else 0, hold, above)

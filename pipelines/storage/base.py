@@ -88,6 +88,19 @@ class Page(NamedTuple):
         self.modified.append(entry.modified)
         self.validators.append(entry.validator)
 
+    def extend(self, other: Page) -> None:
+        """The entries of another page behind these."""
+        self.paths.extend(other.paths)
+        self.sizes.extend(other.sizes)
+        self.modified.extend(other.modified)
+        self.validators.extend(other.validators)
+
+    def part(self, start: int, stop: int) -> Page:
+        """The entries from number `start` to `stop`."""
+        return Page(
+            self.paths[start:stop], self.sizes[start:stop], self.modified[start:stop], self.validators[start:stop]
+        )
+
     def entries(self) -> Iterator[Entry]:
         """The entries, one by one."""
         return map(Entry, *self)

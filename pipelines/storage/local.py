@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import errno
 import filecmp
-import heapq
 import io
 import os
 import stat
 import time
 from collections.abc import Iterator, Mapping
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from pipelines.errors import StorageError
 from pipelines.storage.base import (
-    PAGE,
     Entry,
     Fetched,
     Opened,
@@ -22,12 +20,10 @@ from pipelines.storage.base import (
     Skipped,
     Store,
     check_path,
-    is_text,
     printable,
 )
 from pipelines.storage.disk import (
     NO_LINKS,
-    TEMPORARY,
     Whole,
     link_new,
     remove,
@@ -37,7 +33,8 @@ from pipelines.storage.disk import (
     whole,
     write_temporary,
 )
-from pipelines.storage.plainfiles import add_plain, entry_of, validator_of
+from pipelines.storage.plainfiles import entry_of, validator_of
+from pipelines.storage.walk import Walk
 
 Names = list[str]  # inside the class, `list` is the method
 
@@ -62,133 +59,10 @@ class LocalStore(Store):
         if folder:
             check_path(folder, self.address)
         try:
-            yield from self._walk(folder + slash, stem, skipped or _ignore)
+            walk = Walk(self._root, follow_links=self._follow, skipped=skipped or _ignore)
+            yield from walk.pages(folder + slash, stem)
         except OSError as error:
             raise self._failure(error, "cannot be listed") from error
-
-    def _walk(self, folder: str, stem: str, skipped: Skipped) -> Iterator[Page]:
-        try:
-            info = os.stat(self._path(folder))
-        except FileNotFoundError:
-            if folder or stem:
-                return
-            raise
-        now = time.time_ns()
-        seen = {(info.st_dev, info.st_ino)}
-        pending = [folder]
-        links: Names = []
-        page = Page.new()
-        failed: OSError | None = None
-        while pending or links:
-            is_link = not pending
-            parent = heapq.heappop(links) if is_link else pending.pop()
-            try:
-                if is_link:
-                    if not self._first_visit(parent, seen):
-                        skipped(parent, "links to a folder that is listed under another name")
-                        continue
-                    parent += "/"
-                found = self._scan(parent, stem if parent == folder else "", now, seen, page, skipped)
-            except FileNotFoundError:  # deleted while we were listing
-                if not parent:
-                    raise
-                continue
-            except OSError as error:  # the rest is worth knowing, although the listing is not whole
-                failed = failed or error
-                continue
-            pending += found.folders
-            for link in found.links:
-                heapq.heappush(links, link)
-            if len(page.paths) >= PAGE:
-                yield page
-                page = Page.new()
-        if page.paths:
-            yield page
-        if failed is not None:
-            raise failed
-
-    def _first_visit(self, folder: str, seen: set[tuple[int, int]]) -> bool:
-        info = os.stat(self._path(folder))
-        key = (info.st_dev, info.st_ino)
-        if key in seen:
-            return False
-        seen.add(key)
-        return True
-
-    def _scan(
-        self, folder: str, stem: str, now: int, seen: set[tuple[int, int]], page: Page, skipped: Skipped
-    ) -> _Found:
-        """Add the files of one folder to `page`."""
-        found = _Found([], [])
-        # Of an open folder the system looks names up by themselves, not along the whole path: a sixth of listing.
-        descriptor = os.open(self._path(folder), os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            with os.scandir(descriptor) as scan:
-                items = [item for item in scan if item.name.startswith(stem)] if stem else [*scan]
-            files = [item for item in items if item.is_file(follow_symlinks=False)]
-            if add_plain(folder, files, now, page):
-                if len(files) == len(items):
-                    return found
-                items = [item for item in items if not item.is_file(follow_symlinks=False)]
-            for item in items:
-                try:
-                    self._add(item, folder, now, seen, found, page, skipped)
-                except FileNotFoundError:
-                    continue
-        except OSError as error:
-            error.filename = self._path(folder) + (error.filename if isinstance(error.filename, str) else "")
-            raise
-        finally:
-            os.close(descriptor)
-        return found
-
-    def _add(
-        self,
-        item: os.DirEntry[str],
-        folder: str,
-        now: int,
-        seen: set[tuple[int, int]],
-        found: _Found,
-        page: Page,
-        skipped: Skipped,
-    ) -> None:
-        """Add one thing that a folder holds, whatever it is."""
-        name = item.name
-        if not is_text(name):
-            skipped(printable(folder + name), "the name is not valid UTF-8")
-        elif item.is_file(follow_symlinks=False):
-            if not TEMPORARY.fullmatch(name):
-                page.add(entry_of(folder + name, item.stat(follow_symlinks=False), now))
-        elif item.is_dir(follow_symlinks=False):
-            info = item.stat(follow_symlinks=False)
-            key = (info.st_dev, info.st_ino)
-            if key not in seen:
-                seen.add(key)
-                found.folders.append(folder + name + "/")
-        elif item.is_symlink():
-            self._follow_link(item, folder + name, now, found, page, skipped)
-        else:
-            skipped(folder + name, "not a regular file")
-
-    def _follow_link(
-        self, item: os.DirEntry[str], path: str, now: int, found: _Found, page: Page, skipped: Skipped
-    ) -> None:
-        if not self._follow:
-            skipped(path, "a symbolic link")
-            return
-        try:
-            info = item.stat()
-        except OSError as error:
-            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-                raise  # something is there and cannot be seen: not the same as gone
-            skipped(path, "a broken symbolic link")
-            return
-        if stat.S_ISREG(info.st_mode):
-            page.add(entry_of(path, info, now))
-        elif stat.S_ISDIR(info.st_mode):
-            found.links.append(path)
-        else:
-            skipped(path, "not a regular file")
 
     def read(self, path: str) -> bytes:
         try:
@@ -319,13 +193,6 @@ class LocalStore(Store):
         if missing and path is not None and isinstance(error, FileNotFoundError | NotADirectoryError):
             return FileNotFoundError(errno.ENOENT, "no such object", printable(address))
         return StorageError(f"{what}: {error.strerror or error}", address=printable(address))
-
-
-class _Found(NamedTuple):
-    """What one folder holds besides files: its own folders (with `/`), and links to folders."""
-
-    folders: list[str]
-    links: list[str]
 
 
 def _ignore(path: str, reason: str) -> None:

@@ -31,9 +31,12 @@ def add_plain(folder: str, files: Sequence[os.DirEntry[str]], now: int, page: Pa
     validators: list[str | None] = [
         *map(_VALIDATOR.__mod__, zip(sizes, times, changes, map(_INODE, infos), strict=True))
     ]
-    if times and max(max(times), max(changes)) >= now - LONGEST_TICK:
-        trusted = [_trusted(*each, now) for each in zip(times, changes, strict=True)]
-        validators = [each if trust else None for each, trust in zip(validators, trusted, strict=True)]
+    fresh = now - LONGEST_TICK
+    if times and max(max(times), max(changes)) >= fresh:
+        validators = [
+            validator if (modified < fresh and changed < fresh) or _trusted(modified, changed, now) else None
+            for validator, modified, changed in zip(validators, times, changes, strict=True)
+        ]
     page.paths.extend([folder + name for name in names])
     page.sizes.extend(sizes)
     page.modified.extend(times)

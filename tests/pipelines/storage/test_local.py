@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import random
 import socket
 import time
 from pathlib import Path
@@ -41,6 +42,25 @@ def test_links_are_followed_once_and_loops_end(tmp_path: Path) -> None:
     entries, skipped = listing(LocalStore(str(root), follow_links=False))
     assert entries == ["a/deep/x.md"]
     assert len(skipped) == 6
+
+
+def test_the_order_is_that_of_paths(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    names = ["a", "a b", "a!", "a.txt", "b", "é", "z", "zz.md", "-", "0"]
+    for _ in range(300):
+        parts = rng.choices(names, k=rng.randint(1, 4))
+        file = tmp_path.joinpath(*parts[:-1], parts[-1] + ".file" * rng.randint(0, 1))
+        if not any(above.is_file() for above in file.parents) and not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("x")
+    expected = sorted(str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file())
+    assert len(expected) > 100
+    assert [path for page in LocalStore(str(tmp_path)).list() for path in page.paths] == expected
+    for number in range(0, len(expected), 3):  # links to files too: all are there, whatever their order
+        (tmp_path / expected[number]).with_name(f"link {number}").symlink_to(tmp_path / expected[number])
+    everything = sorted(str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file())
+    assert len(everything) > len(expected)
+    assert sorted(path for page in LocalStore(str(tmp_path)).list() for path in page.paths) == everything
 
 
 def test_only_regular_files_are_listed(tmp_path: Path) -> None:
