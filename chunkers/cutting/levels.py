@@ -152,6 +152,7 @@ BLANK_LINE = r"(?>\r\n|\n|\r)[ \t]*+(?>\r\n|\n|\r)"
 
 _ANY_BLANK_LINE = re.compile(BLANK_LINE)
 _ANY_LINE_END = re.compile(r"\r\n?|\n")
+_BLANKS = re.compile(r"[ \t]*+")
 _NLS, _NLE = inside_class(NO_LINE_START), inside_class(NO_LINE_END)
 _WORD_EDGE = re.compile(
     rf"(?<=\S)(?:(?=\s)|(?<=[{HAN_KANA}、。，．：；！？）］｝〕】〉》」』])(?=\S)(?<![{_NLE}])(?![{_NLS}])"
@@ -311,7 +312,10 @@ class Scanned:
         floor = max(0, begin - self._SLACK)
         while begin > floor and text[begin - 1] in ".!?。！？…\n\r":
             begin -= 1
-        return self._pattern.finditer(text, begin, min(len(text), stop + self._SLACK))
+        last = min(len(text), stop + self._SLACK)
+        if self._at_start and text[last - 1] in " \t" and text[begin:last].rstrip(" \t")[-1:] in ("\n", "\r"):
+            last = _BLANKS.match(text, last).end() + 2  # type: ignore[union-attr]  # as long as a blank line may be
+        return self._pattern.finditer(text, begin, last)
 
 
 class Sentences(Scanned):

@@ -128,6 +128,13 @@ def rows_at(table: pa.Table, rows: npt.NDArray[Any]) -> pa.Table:
     return pa.concat_tables([table.slice(0, 0), *runs])
 
 
+def in_order(table: pa.Table, rows: npt.NDArray[Any], kind: Kind) -> pa.Table:
+    """The rows of `table` at the given positions, as a file of `kind` has them: sorted. They are copied once."""
+    keys = SORTED_BY[kind]
+    order = pc.sort_indices(table.select(keys).take(pa.array(rows)), sort_keys=[(key, "ascending") for key in keys])
+    return rows_at(table, rows[order.to_numpy()])
+
+
 def parquet_file(source: Any, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
     """A file to read in this thread alone.
 

@@ -151,24 +151,22 @@ class _Attempt:
     # the task's files
 
     def _written(self, containers: tuple[PartResult, ...]) -> TaskResult:
-        new_rows, states = self._made.finish(self._documents)
-        kept = self._old.states_of(self._documents.filter(pc.equal(self._documents["action"], "keep"))["id"])
-        if kept.num_rows:
-            states = pa.concat_tables([states, kept])
-        rows_changed = not same_rows(self._old.states, states)
+        new_rows, new_states = self._made.finish(self._documents)
+        kept, others = self._old.parted(self._documents.filter(pc.equal(self._documents["action"], "keep"))["id"])
+        rows_changed = not same_rows(others, new_states)
         reused = self._may_reuse and not rows_changed
         carried = pa.concat_arrays([*kept["id"].chunks, self._made.carried()])
         failures = self._made.failures()
         return TaskResult(
             index=self._task.index,
             chunks=self._reused() if reused else self._write("chunks", self._merged(new_rows, carried)),
-            documents=self._write("documents", states),
+            documents=self._write("documents", pa.concat_tables([new_states, kept]) if kept.num_rows else new_states),
             failures=None if failures is None else self._write("failures", failures),
             withheld=None,
             reused=reused,
             counts=self._made.counts,
             containers=containers,
-            states_changed=states_changed(self._old.states, states),
+            states_changed=states_changed(others, new_states),
             rows_changed=rows_changed,
         )
 
@@ -179,11 +177,13 @@ class _Attempt:
         return self._old.only_chunks
 
     def _merged(self, new: pa.Table, carried: pa.Array) -> pa.Table:
-        old = self._old.rows_of(carried)
-        if old is None:
+        found = self._old.among_rows(carried)
+        if found is None:
             return new
-        self._made.counts.carried_rows = old.num_rows
-        return pa.concat_tables([old, new])
+        old, chosen = found
+        self._made.counts.carried_rows = len(chosen)
+        coming = np.arange(old.num_rows, old.num_rows + new.num_rows)
+        return shards.in_order(pa.concat_tables([old, new]), np.concatenate([chosen, coming]), "chunks")
 
     def _write(self, kind: layout.Kind, table: pa.Table) -> FileEntry:
         if self._job.scratch is not None and kind == "chunks":  # a dry run needs their number only

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -111,26 +112,34 @@ class OldShards:
         same = pc.and_(same, pc.is_in(states["status"], value_set=_SETTLED))
         return pc.if_else(same, states["hash"], None)
 
-    def states_of(self, keys: pa.Array | pa.ChunkedArray) -> pa.Table:
-        """Old states of the objects `keys`, and of the records in them."""
+    def parted(self, keys: pa.Array | pa.ChunkedArray) -> tuple[pa.Table, pa.Table]:
+        """Old states of the objects `keys` and of the records in them, and all others."""
         if not len(keys):
-            return schemas.DOCUMENTS.empty_table()
-        return self.states.filter(pc.is_in(self.states["key"], _value_set(keys)))
+            return schemas.DOCUMENTS.empty_table(), self.states
+        inside = pc.is_in(self.states["key"], _value_set(keys))
+        return self.states.filter(inside), self.states.filter(pc.invert(inside))
 
     def rows_of(self, ids: pa.Array) -> pa.Table | None:
         """Old rows of the documents `ids`, in order; None when there are none. Text stays in Arrow."""
+        found = self.among_rows(ids)
+        return None if found is None else shards.rows_at(*found)
+
+    def among_rows(self, ids: pa.Array) -> tuple[pa.Table, npt.NDArray[Any]] | None:
+        """The same as positions in a table that has other rows too: copying those once may be all that is needed."""
         with_rows = self.states.filter(
             pc.and_(pc.greater(self.states["chunk_count"], 0), pc.is_in(self.states["id"], _value_set(ids)))
         )["id"]
         if not len(ids) or not len(with_rows):
             return None
         wanted = _value_set(with_rows)
-        found = []
+        tables = []
         for shard in self._shards:
-            rows = shards.read(self._store, shard.chunks.path)
-            chosen = pc.is_in(rows["parent_id"], wanted).to_numpy(zero_copy_only=False)
-            found.append(self._aligned(shards.rows_at(rows, np.flatnonzero(chosen))))
-        return pa.concat_tables(found)
+            rows = self._aligned(shards.read(self._store, shard.chunks.path))
+            if len(self._shards) > 1:  # only some of them may be of our range: they need not all be in memory
+                rows = shards.rows_at(rows, _chosen(rows, wanted))
+            tables.append(rows)
+        table = pa.concat_tables(tables)
+        return table, _chosen(table, wanted) if len(tables) == 1 else np.arange(table.num_rows)
 
     def _aligned(self, rows: pa.Table) -> pa.Table:
         """`rows` with the columns of now: what they have no values for is null."""
@@ -149,6 +158,10 @@ class OldShards:
         keys = sort_keys(states)
         inside = pc.greater_equal(keys, self._low)
         return states.filter(inside if self._high is None else pc.and_(inside, pc.less(keys, self._high)))
+
+
+def _chosen(rows: pa.Table, parents: pa.Array) -> npt.NDArray[Any]:
+    return np.flatnonzero(pc.is_in(rows["parent_id"], parents).to_numpy())
 
 
 def same_rows(old_states: pa.Table, new_states: pa.Table) -> bool:

@@ -185,15 +185,16 @@ class Assembly:
             staying = np.setdiff1d(union(shared.new), dropped)
             final = pa.concat_tables([settled, states.take(pa.array(staying)), put_back.select(settled.column_names)])
         self._count(final)
-        differing = states_changed(old.states, final)
+        as_written = final is written  # then the task has compared it
+        differing = result.states_changed if as_written else states_changed(old.states, final)
         self._found.states_changed += differing
         kept = pa.concat_arrays([kept, *put_back["id"].chunks])
         self._note_stays(old.states, mine, kept)
         if reusable is not None and not differing:
             shard = replace(shard, documents=reusable.documents)
-        elif final is not written:
+        elif not as_written:
             shard = replace(shard, documents=ledger.put(final, "documents"))
-        if reusable is not None and same_rows(old.states, final):
+        if reusable is not None and not (result.rows_changed if as_written else not same_rows(old.states, final)):
             return replace(shard, chunks=reusable.chunks)
         lost = states.take(pa.array(dropped))
         return replace(shard, chunks=self._chunks(result.chunks, old, lost, final, kept, inherited))
