@@ -42,7 +42,8 @@ class _Ending:
         self._reader, self._writer = os.pipe()
         os.set_blocking(self._writer, False)
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)  # written to as soon as a signal is there
-        os.register_at_fork(after_in_child=self._forget)
+        self._mask = threading.local()
+        os.register_at_fork(before=self._hold, after_in_parent=self._release, after_in_child=self._forget)
         threading.Thread(target=self._listen, name="signals", daemon=True).start()
 
     def __call__(self, number: int, frame: object) -> None:
@@ -61,12 +62,21 @@ class _Ending:
                 if number in _ENDS and signal.getsignal(number) is self:
                     _out(*_ENDS[signal.Signals(number)])
 
+    # A fork of this process, as a custom function may make, is somebody else. What is sent to it waits until it has
+    # forgotten all this: else it would wake up the thread of this process.
+
+    def _hold(self) -> None:
+        self._mask.before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
+
+    def _release(self) -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask.before)
+
     def _forget(self) -> None:
-        """A fork of this process, as a custom function may make, is somebody else."""
         signal.set_wakeup_fd(-1)
         for number, default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
             if signal.getsignal(number) is self:
                 signal.signal(number, default)
+        self._release()
 
 
 def _out(how: str, code: int) -> NoReturn:

@@ -41,8 +41,14 @@ def test_a_signal_ends_a_process_that_is_in_c_code(number: int, code: int, how: 
 
 def test_a_signal_ends_a_process_that_is_starting_a_thread() -> None:
     """Python's list of threads is locked then, and what is to be done before the end needs a thread."""
-    locked = "lock = threading._active_limbo_lock; lock.acquire(); print('ready', flush=True); "
-    assert ended(f"{locked} time.sleep(0.3); lock.release(); time.sleep(60)", signal.SIGTERM)[0] == 143
+    program = (
+        "from pipelines.processes import duty; signals.DUTIES_SECONDS = 0.2; "
+        "told = duty(lambda: print('told', file=sys.stderr)); told.__enter__(); "
+        "lock = threading._active_limbo_lock; lock.acquire(); print('ready', flush=True); "
+        "time.sleep(0.1); lock.release(); time.sleep(60)"
+    )
+    code, err = ended(program, signal.SIGTERM)
+    assert (code, err.splitlines()[1:]) == (143, ["told"])
 
 
 def test_a_signal_is_heard_when_an_event_loop_has_taken_the_wake_up_away() -> None:
@@ -57,7 +63,8 @@ def test_another_handler_has_the_signal_to_itself() -> None:
 def test_a_fork_is_ended_alone() -> None:
     """As multiprocessing does with its workers."""
     program = (
-        "child = os.fork(); child or time.sleep(60); os.kill(child, signal.SIGTERM); _, how = os.waitpid(child, 0); "
+        "child = os.fork(); child or (time.sleep(60), os._exit(0)); "
+        "os.kill(child, signal.SIGTERM); _, how = os.waitpid(child, 0); "
         f"time.sleep(0.3); print(os.WTERMSIG(how), file=sys.stderr); {READY} time.sleep(60)"
     )
     code, err = ended(program, signal.SIGINT)
