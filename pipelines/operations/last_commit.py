@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -28,8 +28,8 @@ class LastCommit:
 
     `refused` are files, as pairs of id and address, that were left out because another file has their id; records that
     were for the same reason, and files because of a record, are `contested` (planning.CONTESTED). `without_state` are
-    the addresses of such files. `documents` counts all documents of each shard
-    by source.
+    the addresses of such files. `documents` counts all documents of each shard by source. `failed` has the address
+    of each failure, but of those in `refused`, which every plan finds anew.
     """
 
     states: tuple[StateSlice, ...]
@@ -38,6 +38,7 @@ class LastCommit:
     refused: frozenset[tuple[str, str]]
     without_state: frozenset[str]
     documents: tuple[Mapping[str, int], ...] = ()
+    failed: pa.ChunkedArray = field(default_factory=lambda: pa.chunked_array([], pa.string()))
 
     @property
     def has_records(self) -> bool:
@@ -55,7 +56,10 @@ def read_last_commit(store: Store, base: Snapshot | None, heals: Collection[str]
             refused=frozenset(),
             without_state=frozenset(),
         )
-    losers = _losers(store, base)
+    failures = _failures(store, base)
+    lost = pc.equal(failures["stage"], "id")
+    losers = failures.filter(lost)
+    of_object = pc.and_(lost, pc.is_null(failures["position"]))
     wanted = pa.array(sorted(set(losers["id"].to_pylist())), pa.string())
     columns = [*STATE_COLUMNS, "key"]
     states: list[StateSlice] = []
@@ -99,14 +103,14 @@ def read_last_commit(store: Store, base: Snapshot | None, heals: Collection[str]
         refused=frozenset(refused),
         without_state=frozenset(without_state),
         documents=tuple(documents),
+        failed=failures.filter(pc.invert(of_object))["uri"],
     )
 
 
-def _losers(store: Store, base: Snapshot) -> pa.Table:
+def _failures(store: Store, base: Snapshot) -> pa.Table:
     names = ["id", "uri", "stage", "position"]
     tables = [read(store, entry.path, columns=names) for entry in base.failures]
-    rows = pa.concat_tables([schemas.FAILURES.empty_table().select(names), *tables])
-    return rows.filter(pc.equal(rows["stage"], "id"))
+    return pa.concat_tables([schemas.FAILURES.empty_table().select(names), *tables])
 
 
 def _held(records: pa.Table, shard: int, heals: Collection[str]) -> pa.Table:

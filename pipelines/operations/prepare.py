@@ -232,16 +232,20 @@ def _by_source(config: Config, listing: Listing, decided: Decided, last: LastCom
 
 
 def _kept_records(documents: pa.Table, last: LastCommit) -> list[tuple[int, int, int]]:
-    """Source, records and failed records of each listed container that stays; one that failed counts as one itself."""
+    """Source, documents and failed ones of each listed container that stays: its records, and what else failed in it.
+
+    As when it is read, every failure is a document: lines that are no record, and records whose id another one has.
+    """
     stays = pc.and_(pc.equal(documents["kind"], CONTAINER), pc.equal(documents["action"], "keep"))
     chosen = documents.filter(pc.and_(stays, pc.greater_equal(documents["source"], 0)))
     if not chosen.num_rows:
         return []
     held = last.held.group_by("key", use_threads=False).aggregate([("records", "sum"), ("failed", "sum")]).to_pylist()
-    counted = {row["key"]: (row["records_sum"], row["failed_sum"]) for row in held}
+    good = {row["key"]: row["records_sum"] - row["failed_sum"] for row in held}
+    inside = last.failed.filter(pc.is_in(last.failed, value_set=chosen["uri"].combine_chunks()))
+    failures = {each["values"]: each["counts"] for each in inside.value_counts().to_pylist()}
     found = []
-    for row in chosen.select(["id", "source", "reason"]).to_pylist():
-        records, failed = counted.get(row["id"], (0, 0))
-        itself = int(row["reason"] == "failed")
-        found.append((row["source"], records + itself, failed + itself))
+    for row in reversed(chosen.select(["id", "source", "uri"]).to_pylist()):
+        failed = failures.pop(row["uri"], 0)  # of two sources with this object: the later one, whose records lose
+        found.append((row["source"], good.get(row["id"], 0) + failed, failed))
     return found

@@ -6,6 +6,7 @@ import base64
 import datetime
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -242,3 +243,28 @@ def test_a_full_run_chunks_the_records_of_a_changed_container_again_that_did_not
     corpus.write("d.jsonl", lines(record("r1"), record("r2", "another text"), record("r3")))
     assert corpus.counts(corpus.run(full=True)) == {"listed": 4, "chunked": 4}
     assert corpus.rows() == corpus.afresh()
+
+
+def test_a_container_that_stays_counts_as_it_did_when_it_was_read(corpus: Corpus) -> None:
+    corpus.write("a.jsonl", lines(record("r1"), "{", {"text": "no id"}, record("r1"), record("r2", text=5)))
+    corpus.write("b.jsonl", lines(record("r3"), record("r1", "also in a")))
+    corpus.write("c.jsonl", lines(record("r3", "also in b"), record("r4")))
+    assert corpus.counts(corpus.run()) == {"listed": 9, "chunked": 3, "failed": 6}
+    assert corpus.counts(corpus.run()) == {"listed": 9, "unchanged": 3, "failed": 6}
+    corpus.write("d.txt", "another one")
+    assert corpus.counts(corpus.run()) == {"listed": 10, "chunked": 1, "unchanged": 3, "failed": 6}
+
+
+def test_an_object_of_two_sources_that_stays_counts_as_it_did(corpus: Corpus) -> None:
+    corpus.write("in/a.jsonl", lines(record("r1"), record("r2"), "{"))
+    (source,) = corpus.config.sources
+    corpus.change(sources=(source, replace(source, path=f"{source.path}/in")))
+    assert corpus.counts(corpus.run()) == {"listed": 6, "chunked": 2, "failed": 4}
+    assert corpus.counts(corpus.run()) == {"listed": 6, "unchanged": 2, "failed": 4}
+
+
+def test_an_object_that_is_listed_twice_counts_as_one_more(corpus: Corpus) -> None:
+    corpus.write("a.jsonl", lines(record("r1"), record("r2"), "{"))
+    corpus.change(sources=corpus.config.sources * 2)
+    assert corpus.counts(corpus.run()) == {"listed": 4, "chunked": 2, "failed": 2}
+    assert corpus.counts(corpus.run()) == {"listed": 4, "unchanged": 2, "failed": 2}
