@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,8 @@ from chunkers.strategies.base import check_flag, with_start_index
 
 MOST = 2000
 """Characters that a chunk may have which is returned as a string."""
+
+_INK = re.compile(r"\S")
 
 Chunker = Callable[[str], Sequence[str] | Sequence[Span]]
 
@@ -118,8 +121,8 @@ class Custom:
 
 
 def _located(text: str, pieces: Sequence[str]) -> Iterator[Span]:
-    """Each string at the first place at or behind the start of the one before; a repeated one at the next place."""
-    last = start = -1
+    """Each string where `_place` finds it behind the one before; those that are nowhere have no offsets."""
+    start = -1
     end = 0
     size = len(text.rstrip())
     for number, piece in enumerate(pieces):
@@ -127,16 +130,26 @@ def _located(text: str, pieces: Sequence[str]) -> Iterator[Span]:
             raise InvalidResult(f"chunk {number} of chunker has {len(piece)} characters; at most {MOST} are allowed")
         if not piece.strip():
             continue
-        at = text.find(piece, max(last, 0))
-        if at == last and (after := text.find(piece, last + 1)) >= 0:
-            at = after
+        at = _place(text, piece, start, end)
         if at < 0:
             yield Span(NOWHERE, NOWHERE, "record", rendered=piece)
             continue
         start, before, end = at, end, at + len(piece)
-        last = start
         cut: Cut = "document-end" if end >= size and number == len(pieces) - 1 else "record"
         yield Span(start, end, cut, overlap=max(0, min(before, end) - start))
+
+
+def _place(text: str, piece: str, start: int, end: int) -> int:
+    """Where `piece` is, after a string at `start`-`end`; -1 if it is nowhere behind `start`.
+
+    Right behind that one, white space aside; else the first place that is not inside of it; else the first.
+    """
+    letter = _INK.search(text, end)
+    goes_on = (letter.start() if letter else len(text)) - len(piece) + len(piece.lstrip())
+    if goes_on > start and text.startswith(piece, goes_on):
+        return goes_on
+    at = text.find(piece, max(start + 1, end - len(piece) + 1))
+    return at if at >= 0 else text.find(piece, max(start, 0))
 
 
 def _checked(text: str, spans: Sequence[Span]) -> Iterator[Span]:

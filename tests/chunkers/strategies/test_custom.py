@@ -26,6 +26,22 @@ def test_a_repeated_string_is_the_next_one_that_is_like_it() -> None:
     assert placed("the cat. the", lambda text: ["the cat.", "the"]) == [("the cat.", 0, 8), ("the", 9, 12)]
 
 
+def test_a_string_follows_the_one_before_where_it_can() -> None:
+    """Not where the one before has the same words in it, or some that only begin alike."""
+    placed_ = placed("rain. wind. rain.\n\nrain.\n\nrain. wind.", lambda text: text.split("\n\n"))
+    assert [place[1:] for place in placed_] == [(0, 17), (19, 24), (26, 37)]
+    windows = placed("x" * 10, lambda text: [text[at : at + 4] for at in range(0, 10, 4)])
+    assert [place[1:] for place in windows] == [(0, 4), (4, 8), (8, 10)]
+    marked = placed("a. b. a|a. b|b", lambda text: text.split("|"))
+    assert [place[1:] for place in marked] == [(0, 7), (8, 12), (13, 14)]
+    assert placed("a \n b", lambda text: ["a ", " b"]) == [("a ", 0, 2), (" b", 3, 5)]
+
+
+def test_a_string_that_only_the_one_before_has_is_inside_of_it() -> None:
+    assert placed("the cat. End", lambda text: ["the cat.", "cat"]) == [("the cat.", 0, 8), ("cat", 4, 7)]
+    assert placed("the", lambda text: ["the", "the"]) == [("the", 0, 3), ("the", 0, 3)]
+
+
 def test_a_text_that_is_not_in_the_document_has_no_offsets() -> None:
     assert placed("abc", f"{HERE}:shouted") == [("ABC", None, None), ("abc", 0, 3)]
 
