@@ -57,7 +57,10 @@ def launch(engine: Engine, build: Build, *, name: str) -> PipelineResult:
     except RechunkError:
         raise
     except Exception as error:
-        raise engine_failed(f"{engine.runner} could not be given the run", _said(error)) from error
+        what = f"{engine.runner} could not be given the run"
+        if engine.runner == "PrismRunner" and not any("--prism_location" in each for each in engine.arguments):
+            what += " (its program was to be downloaded: --prism_location names one that is here)"
+        raise engine_failed(what, _said(error)) from error
 
 
 def wait_for(result: PipelineResult, engine: Engine) -> None:

@@ -187,3 +187,16 @@ def _in_turn() -> Any:
         return Versions(fingerprints=((str(number),),), named={"regex": str(number + 1)})
 
     return versions_of
+
+
+@pytest.mark.parametrize(("arguments", "hinted"), [((), True), (("--prism_location=/there/prism",), False)])
+def test_prism_that_cannot_be_had_says_how_it_can(
+    monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], hinted: bool
+) -> None:
+    def away(self: Any) -> None:
+        raise OSError("Unable to fetch remote prism binary")
+
+    monkeypatch.setattr("apache_beam.Pipeline.run", away)
+    with pytest.raises(EngineFailed, match="remote prism binary") as caught:
+        launch(Engine(runner="PrismRunner", arguments=arguments), lambda pipeline: None, name="x")
+    assert ("--prism_location names one" in str(caught.value)) is hinted
