@@ -36,6 +36,7 @@ exit codes:
   2    usage or configuration; nothing was read
   3    plan --detailed-exitcode: a run would change the table
   4    deletions were withheld, or a source could not be listed whole; the rest was published
+       (plan --detailed-exitcode: that would be so)
   5    nothing published: storage out of reach, the engine failed, or a hard gate did
   6    the table is missing, damaged, foreign, or another run was first
   70   a bug in rechunk

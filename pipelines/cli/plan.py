@@ -17,6 +17,7 @@ from pipelines.operations.plan import CHANGES, look_ahead
 HELP = "show what a run would do, without writing anything"
 
 CHANGED = 3
+WITHHELD = 4
 GATED = 5
 
 _DOCUMENTS = ("chunked", "empty", "unchanged", "failed")
@@ -25,7 +26,9 @@ _DOCUMENTS = ("chunked", "empty", "unchanged", "failed")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
     parser.add_argument(
-        "--detailed-exitcode", action="store_true", help="exit with 3 instead of 0 when a run would change the table"
+        "--detailed-exitcode",
+        action="store_true",
+        help="instead of 0 exit with 3 when a run would change the table, with 4 when it would end with that",
     )
 
 
@@ -40,7 +43,11 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
         _print(found.report, console)
     if found.gated:
         return GATED
-    return CHANGED if found.changes and arguments.detailed_exitcode else 0
+    if not arguments.detailed_exitcode:
+        return 0
+    if found.report["partial"] or any(source["withheld"] for source in found.report["guard"]):
+        return WITHHELD
+    return CHANGED if found.changes else 0
 
 
 def _print(report: Mapping[str, Any], console: Console) -> None:

@@ -29,7 +29,14 @@ def test_exit_codes(config: Path) -> None:
     assert main(["plan", str(config), "--detailed-exitcode"]) == 3
     assert main(["run", str(config)]) == 0
     assert main(["plan", str(config), "--detailed-exitcode"]) == 0
-    config.write_text(config.read_text() + "gates: {failed_documents: {hard: 1%}}\n")
+    written = config.read_text()
+    config.write_text(written + "guard: {documents: 0, percent: 10}\n")
+    (config.parent / "docs/a.txt").rename(config.parent / "kept")
+    assert main(["plan", str(config), "--detailed-exitcode"]) == 4
+    assert main(["plan", str(config)]) == 0
+    assert main(["plan", str(config), "--detailed-exitcode", "--approve-deletions", "1"]) == 3
+    (config.parent / "kept").rename(config.parent / "docs/a.txt")
+    config.write_text(written + "gates: {failed_documents: {hard: 1%}}\n")
     assert main(["plan", str(config), "--detailed-exitcode", "--full"]) == 5
     assert main(["plan", str(config.parent / "none.yaml")]) == 2
 
