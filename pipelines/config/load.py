@@ -32,7 +32,7 @@ from pipelines.config.sources import read_address, read_sources
 from pipelines.config.tree import KeyPath, Tree, parse, show
 from pipelines.errors import ConfigError
 from pipelines.globs import compile_globs
-from pipelines.storage.protocols import holds_tables
+from pipelines.storage.protocols import holds_tables, unknown_option
 from pipelines.table.layout import check_address
 
 TOP_KEYS = (
@@ -81,6 +81,7 @@ def config_from(tree: Tree, environment: Mapping[str, str]) -> Config:
     output = attempt(lambda: _output(top, environment, notes), Output(path=""))
     if tree.is_sound("source", "output"):
         attempt(lambda: _refuse_overlap(tree, sources, output), None)
+        attempt(lambda: _refuse_repetition(tree, sources), None)
     chunking: tuple[Rule, tuple[Rule, ...]] = (Rule(strategy="auto"), ())
     default, rules = attempt(lambda: read_chunking(top, notes), chunking)
     config = Config(
@@ -199,6 +200,8 @@ def _storage(top: Section, sources: tuple[Source, ...], output: Output) -> Hidde
             raise top.tree.error(path, "must be a mapping of fsspec options")
         if protocol == "file":
             Section(top.tree, path, options, FILE_OPTIONS).flag("follow_links", default=True)
+        elif options and (unknown := unknown_option(protocol, options)):
+            raise top.tree.error((*path, unknown[0]), unknown[1])
     return Hidden(value)
 
 
@@ -233,6 +236,19 @@ def _refuse_overlap(tree: Tree, sources: tuple[Source, ...], output: Output) -> 
                 ("source", number, "path"),
                 f"is {show(source.path)}, inside output.path ({show(output.path)}); "
                 "documents may not lie in the table's folder",
+            )
+
+
+def _refuse_repetition(tree: Tree, sources: tuple[Source, ...]) -> None:
+    """Every document of a source that is there twice would be a failure: its id is that of the first."""
+    first: dict[tuple[object, ...], int] = {}
+    for number, source in enumerate(sources):
+        takes = (source.path.rstrip("/"), source.include, source.exclude, source.id_prefix)
+        if (earlier := first.setdefault(takes, number)) != number:
+            raise tree.error(
+                ("source", number, "path"),
+                f"is {show(source.path)}, of which source[{earlier}] takes the same documents under the same ids; "
+                "remove one, or give one an id_prefix",
             )
 
 

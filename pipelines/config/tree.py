@@ -99,13 +99,21 @@ def parse(data: bytes, file: str) -> Tree:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise ConfigError(
-            f"not valid YAML: {error.problem}{_hint(error.problem or '')}",
+            f"not valid YAML: {error.problem}{_hint(error.problem or '') or _begun(error)}",
             file=file,
             line=mark.line + 1 if mark else None,
         ) from None
     lines: dict[KeyPath, int] = {}
     root = None if node is None else _Converter(file, lines).convert(node, ())
     return Tree(file=file, root=root, lines=lines)
+
+
+def _begun(error: yaml.MarkedYAMLError) -> str:
+    """Where what the end of the file cut off begins, if that is another line."""
+    begun, end = error.context_mark, error.problem_mark
+    if begun is None or end is None or begun.line == end.line or "stream" not in (error.problem or ""):
+        return ""
+    return f"; what is not closed begins on line {begun.line + 1}"
 
 
 def _hint(problem: str) -> str:

@@ -13,7 +13,7 @@ from fsspec.asyn import sync
 
 from pipelines.storage.answered import Answered, unchanged
 from pipelines.storage.base import Fetched
-from pipelines.storage.client import TOKEN, Client, Listed, ShortBody
+from pipelines.storage.client import TOKEN, Client, Listed, ShortBody, UnknownOption
 from pipelines.storage.times import nanoseconds
 
 _TOKEN = TOKEN.replace("-", "_")
@@ -32,19 +32,25 @@ class AzureClient(Client):
     """
 
     def __init__(self, container: str, options: Mapping[str, Any]) -> None:
-        filesystem = import_module("adlfs").AzureBlobFileSystem
-        allowed = set(inspect.signature(filesystem.__init__).parameters) - {"self", "kwargs", "asynchronous", "loop"}
-        unknown = {name for name in set(options) - allowed if not name.startswith("exclude_")}
-        if unknown:  # adlfs would take no notice of it
-            raise ValueError(f"adlfs has no option {min(unknown)!r}; it has {', '.join(sorted(allowed))}")
+        self.check(options)
         chosen = dict(options)
         if named := _IN_ADDRESS.fullmatch(container):
             container = named["container"]
             chosen.setdefault("account_name", named["account"])
-        self._files = filesystem(**chosen, skip_instance_cache=True, use_listings_cache=False)
+        self._files = import_module("adlfs").AzureBlobFileSystem(
+            **chosen, skip_instance_cache=True, use_listings_cache=False
+        )
         self._container = container
         core = import_module("azure.core")
         self._same, self._missing = core.MatchConditions.IfNotModified, core.MatchConditions.IfMissing
+
+    @staticmethod
+    def check(options: Mapping[str, Any]) -> None:
+        filesystem = import_module("adlfs").AzureBlobFileSystem
+        allowed = set(inspect.signature(filesystem.__init__).parameters) - {"self", "kwargs", "asynchronous", "loop"}
+        unknown = {name for name in set(options) - allowed if not name.startswith("exclude_")}
+        if unknown:  # adlfs would take no notice of it
+            raise UnknownOption("adlfs", min(unknown), allowed)
 
     def page(self, prefix: str, after: str | None) -> tuple[list[Listed], str | None]:
         async def one() -> tuple[list[Listed], str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from pipelines.storage.base import Fetched
@@ -29,12 +29,21 @@ class Begun(NamedTuple):
     number: str
 
 
+class UnknownOption(ValueError):
+    """An option that the library behind a client does not have."""
+
+    def __init__(self, library: str, name: str, allowed: Collection[str]) -> None:
+        super().__init__(f"{library} has no option {name!r}; it has {', '.join(sorted(allowed))}")
+        self.library, self.name, self.allowed = library, name, frozenset(allowed)
+
+
 class Client(ABC):
     """One bucket (or container). Keys are whole and literal, never parsed as globs, versions or URLs.
 
     Each method is one attempt: nothing is retried here, and the SDK's own retries are off, so that there is one place
     for them (pipelines/storage/retry.py). A missing object is FileNotFoundError; any other exception of the SDK is let
-    through. Used by many threads at once. Subclasses take (bucket, options): options as fsspec names them.
+    through. Used by many threads at once. Those made of (bucket, options), options as fsspec names them, have a static
+    `check(options)` that raises UnknownOption and connects to nothing.
     """
 
     in_flight = 32

@@ -17,7 +17,7 @@ from fsspec.asyn import sync
 
 from pipelines.storage.answered import Answered, unchanged
 from pipelines.storage.base import Fetched
-from pipelines.storage.client import TOKEN, Client, Listed, ShortBody
+from pipelines.storage.client import TOKEN, Client, Listed, ShortBody, UnknownOption
 from pipelines.storage.times import nanoseconds
 
 PART = 64 * 1024 * 1024
@@ -41,16 +41,20 @@ class GcsClient(Client):
     in_flight = 64  # half a millisecond of CPU each: 1,300 objects a second at 30 ms
 
     def __init__(self, bucket: str, options: Mapping[str, Any]) -> None:
-        filesystem = import_module("gcsfs.core").GCSFileSystem
-        allowed = set(inspect.signature(filesystem.__init__).parameters) - {"self", "kwargs", "asynchronous", "loop"}
-        if unknown := set(options) - allowed:  # gcsfs would take no notice of it
-            raise ValueError(f"gcsfs has no option {min(unknown)!r}; it has {', '.join(sorted(allowed))}")
+        self.check(options)
         self._http = import_module("aiohttp")
         self._url = import_module("yarl").URL
         session = {**(options.get("session_kwargs") or {}), "auto_decompress": False}
         chosen = {**options, "session_kwargs": session, "skip_instance_cache": True, "use_listings_cache": False}
-        self._files = filesystem(**chosen)
+        self._files = import_module("gcsfs.core").GCSFileSystem(**chosen)
         self._bucket = bucket
+
+    @staticmethod
+    def check(options: Mapping[str, Any]) -> None:
+        filesystem = import_module("gcsfs.core").GCSFileSystem
+        allowed = set(inspect.signature(filesystem.__init__).parameters) - {"self", "kwargs", "asynchronous", "loop"}
+        if unknown := set(options) - allowed:  # gcsfs would take no notice of it
+            raise UnknownOption("gcsfs", min(unknown), allowed)
 
     def page(self, prefix: str, after: str | None) -> tuple[list[Listed], str | None]:
         query = {"prefix": prefix, "maxResults": "1000", "fields": _FIELDS, **({"pageToken": after} if after else {})}

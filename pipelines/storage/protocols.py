@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 BUCKETS: Mapping[str, str] = {
     **dict.fromkeys(("s3", "s3a"), "s3.S3Client"),
@@ -12,6 +14,9 @@ BUCKETS: Mapping[str, str] = {
     **dict.fromkeys(("az", "abfs", "abfss"), "azure.AzureClient"),
 }
 """The client of each protocol whose stores can create exclusively: module and class in this folder."""
+
+CLIENTS = ("auto", "fsspec")
+"""What `storage.<protocol>.client` may be: whatever is fastest, or fsspec's library for everything."""
 
 LOCAL = ("file", "local", "memory")
 """Protocols that need no package."""
@@ -33,15 +38,40 @@ def missing(protocol: str) -> str | None:
         return None if find_spec(package) else f"needs the package {package}: {install(module)}"
     import fsspec
 
-    known = [*LOCAL, *BUCKETS, *fsspec.available_protocols()]
     try:
         fsspec.get_filesystem_class(protocol)
     except ImportError as error:
         return f"needs a package that is missing: {error}"
     except ValueError:
-        near = difflib.get_close_matches(protocol.lower(), known, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(protocol.lower(), [*LOCAL, *BUCKETS], n=1, cutoff=0.5)
+        near = near or difflib.get_close_matches(protocol.lower(), fsspec.available_protocols(), n=1, cutoff=0.7)
         hint = f"; did you mean {near[0]}://?" if near else "; object stores are s3, gs and az"
         return f"is on {protocol}://, which is the protocol of no store{hint}"
+    return None
+
+
+def unknown_option(protocol: str, options: Mapping[str, Any]) -> tuple[str, str] | None:
+    """An option of `storage.<protocol>` that nothing would read, and what there is, as a predicate; None if all do.
+
+    Nothing is connected to. Costs the import of the library behind the protocol, which is looked into if it is one of
+    `BUCKETS`; other filesystems may take anything.
+    """
+    if protocol not in BUCKETS:
+        return None
+    from pipelines.storage.client import UnknownOption
+
+    if options.get("client", "auto") not in CLIENTS:
+        return "client", f"must be one of {', '.join(CLIENTS)}"
+    module, _, name = BUCKETS[protocol].partition(".")
+    try:
+        client = getattr(import_module(f"pipelines.storage.{module}"), name)
+        client.check({name: value for name, value in options.items() if name != "client"})
+    except UnknownOption as error:
+        near = difflib.get_close_matches(error.name, sorted(error.allowed), n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        return error.name, f"is not an option of {error.library}{hint}; it has {', '.join(sorted(error.allowed))}"
+    except ImportError:  # the address says what is missing
+        return None
     return None
 
 

@@ -14,7 +14,7 @@ import fsspec
 from fsspec.asyn import sync
 
 from pipelines.storage.base import Fetched
-from pipelines.storage.client import TOKEN, Begun, Changed, Client, Listed, ShortBody
+from pipelines.storage.client import TOKEN, Begun, Changed, Client, Listed, ShortBody, UnknownOption
 from pipelines.storage.times import nanoseconds
 
 CONNECTIONS = 64
@@ -35,13 +35,17 @@ class S3Client(Client):
     """One bucket. Options are s3fs's: endpoint_url, anon, profile, key, secret, token, client_kwargs, config_kwargs."""
 
     def __init__(self, bucket: str, options: Mapping[str, Any]) -> None:
+        self.check(options)
+        self._files = _filesystem(os.getpid(), pickle.dumps(dict(options)))
+        self._bucket = self.bucket = bucket
+
+    @staticmethod
+    def check(options: Mapping[str, Any]) -> None:
         filesystem = fsspec.get_filesystem_class("s3")
         named = set(inspect.signature(filesystem.__init__).parameters) - {"self", "kwargs", "asynchronous", "loop"}
         allowed = named - {"session"} | {"profile"}  # what it does not name goes to botocore's session
         if unknown := set(options) - allowed:
-            raise ValueError(f"s3fs has no option {min(unknown)!r}; it has {', '.join(sorted(allowed))}")
-        self._files = _filesystem(os.getpid(), pickle.dumps(dict(options)))
-        self._bucket = self.bucket = bucket
+            raise UnknownOption("s3fs", min(unknown), allowed)
 
     def place(self) -> tuple[str | None, str | None]:
         """The endpoint that was chosen, by options, environment or profile (None: Amazon's own), and the region.

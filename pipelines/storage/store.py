@@ -15,7 +15,7 @@ from pipelines.storage.bucket import BucketStore
 from pipelines.storage.client import Client
 from pipelines.storage.fast import faster
 from pipelines.storage.local import LocalStore
-from pipelines.storage.protocols import BUCKETS, install
+from pipelines.storage.protocols import BUCKETS, CLIENTS, install
 from pipelines.storage.remote import FsspecStore, MemoryStore
 
 __all__ = ["Entry", "Fetched", "Opened", "Page", "Skipped", "Store", "Upload", "open_source", "open_store"]
@@ -44,10 +44,6 @@ def open_store(address: str, storage: Options | None = None) -> Store:
             raise UsageError(f"storage.{protocol}.client must be one of {', '.join(CLIENTS)}")
         return BucketStore(address, partial(_connect, protocol), options)
     return FsspecStore(address, options)
-
-
-CLIENTS = ("auto", "fsspec")
-"""What `storage.<protocol>.client` may be: whatever is fastest, or fsspec's library for everything."""
 
 
 def _options(protocol: str, storage: Options) -> Mapping[str, Any]:

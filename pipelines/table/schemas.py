@@ -172,14 +172,14 @@ def chunks_schema(payload: Mapping[str, str]) -> pa.Schema:
 
     Names must be unique regardless of case: Delta and Spark compare them so.
     """
-    taken = {name.lower(): name for name in [*CHUNKS.names, "embedding"]}
+    taken = {name.lower(): f"the table's own column {name!r}" for name in [*CHUNKS.names, "embedding"]}
     fields = list(CHUNKS)
     for name, type_name in payload.items():
         if type_name not in PAYLOAD_TYPES:
             raise ValueError(f"payload column {name!r} is {type_name!r}; allowed: {', '.join(PAYLOAD_TYPES)}")
         if name.lower() in taken:
-            raise ValueError(f"payload column {name!r} collides with column {taken[name.lower()]!r}")
-        taken[name.lower()] = name
+            raise ValueError(f"payload column {name!r} collides with {taken[name.lower()]}")
+        taken[name.lower()] = f"payload column {name!r}"
         fields.append(pa.field(name, PAYLOAD_TYPES[type_name]))
     return pa.schema(fields)
 

@@ -9,10 +9,15 @@ from textwrap import dedent
 import pytest
 
 from pipelines.config.load import config_from, load_config
+from pipelines.config.model import Config
 from pipelines.config.tree import parse
 from pipelines.errors import ConfigError
 
 START = "source:\n  - path: docs\noutput: {path: table}\n"  # 3 lines
+
+
+def read(text: str) -> Config:
+    return config_from(parse(text.encode(), "c.yaml"), {})
 
 
 def refusal(text: str, environment: dict[str, str] | None = None) -> str:
@@ -46,7 +51,14 @@ YAML = [
         "name: a\n\tb: c\n",
         "c.yaml:2: not valid YAML: found character '\\t' that cannot start any token; indent with spaces, not tabs",
     ),
-    ("name: [a\n", "c.yaml:2: not valid YAML: expected ',' or ']', but got '<stream end>'"),
+    (
+        "name: [a\n",
+        "c.yaml:2: not valid YAML: expected ',' or ']', but got '<stream end>'; what is not closed begins on line 1",
+    ),
+    (
+        "name: 'a\nsource: [a]\n",
+        "c.yaml:3: not valid YAML: found unexpected end of stream; what is not closed begins on line 1",
+    ),
     ("name: a: b\n", "c.yaml:1: not valid YAML: mapping values are not allowed here; put text that has ': ' in quotes"),
     ("name: " + "[" * 40 + "]" * 40, "c.yaml:1: nested more than 32 levels deep"),
     (
@@ -280,7 +292,7 @@ SOURCES = [
     ),
     (
         "source:\n  - path: a\n    columns: {payload: {Title: string}}\noutput: {path: t}\n",
-        "c.yaml:3: source[0].columns.payload.Title cannot be: payload column 'Title' collides with column 'title'",
+        "c.yaml:3: source[0].columns.payload.Title cannot be: payload column 'Title' collides with the table's own column 'title'",
     ),
     (
         "source:\n  - path: a\n    columns: {payload: {a: string}}\n  - path: b\n    columns: {payload: {A: string}}\noutput: {path: t}\n",
@@ -422,6 +434,11 @@ STORES = [
         "c.yaml:3: output.path is on quuxly://, which is the protocol of no store; object stores are s3, gs and az",
     ),
     (
+        "foo://bucket/docs",
+        "table",
+        "c.yaml:2: source[0].path is on foo://, which is the protocol of no store; object stores are s3, gs and az",
+    ),
+    (
         "docs",
         "http://host/table",
         (
@@ -460,6 +477,38 @@ def test_a_store_of_fsspec_whose_package_is_not_installed(monkeypatch: pytest.Mo
     assert refusal("source:\n  - path: sftp://host/docs\noutput: {path: table}\n") == (
         'c.yaml:2: source[0].path needs a package that is missing: SFTPFileSystem requires "paramiko" to be installed'
     )
+
+
+@pytest.mark.parametrize(
+    ("protocol", "key", "library", "meant"),
+    [("s3", "secrett", "s3fs", "secret"), ("gs", "tokn", "gcsfs", "token"), ("az", "annon", "adlfs", "anon")],
+)
+def test_an_option_that_the_library_of_a_store_does_not_have(protocol: str, key: str, library: str, meant: str) -> None:
+    said = refusal(f"{START}storage: {{{protocol}: {{{key}: x}}}}\n".replace("docs", f"{protocol}://bucket/docs"))
+    assert said.startswith(
+        f"c.yaml:4: storage.{protocol}.{key} is not an option of {library} (did you mean '{meant}'?)"
+    )
+    assert meant in said.partition("; it has ")[2].split(", ")
+
+
+def test_a_client_that_there_is_not() -> None:
+    text = START.replace("docs", "s3://bucket/docs")
+    assert (
+        refusal(text + "storage: {s3: {client: boto}}\n") == "c.yaml:4: storage.s3.client must be one of auto, fsspec"
+    )
+    assert read(text + "storage: {s3: {client: fsspec, anon: true}}\n").storage.reveal() == {
+        "s3": {"client": "fsspec", "anon": True}
+    }
+
+
+def test_a_source_that_is_there_twice() -> None:
+    text = "source:\n  - path: docs\n  - {path: docs/, format: text}\noutput: {path: table}\n"
+    assert refusal(text) == (
+        "c.yaml:3: source[1].path is 'docs/', of which source[0] takes the same documents under the same ids; remove "
+        "one, or give one an id_prefix"
+    )
+    assert len(read(text.replace("format: text", "exclude: [a]")).sources) == 2
+    assert len(read(text.replace("format: text", "id_prefix: a/")).sources) == 2
 
 
 @pytest.mark.parametrize(("source", "output", "message"), OVERLAPS)

@@ -121,9 +121,9 @@ def test_payload_columns_follow_and_keep_their_types(tmp_path: Path) -> None:
     ("payload", "message"),
     [
         ({"price": "decimal"}, "payload column 'price' is 'decimal'; allowed: string, int64"),
-        ({"Text": "string"}, "payload column 'Text' collides with column 'text'"),
-        ({"embedding": "string"}, "collides with column 'embedding'"),
-        ({"a": "string", "A": "int64"}, "payload column 'A' collides with column 'a'"),
+        ({"Text": "string"}, "payload column 'Text' collides with the table's own column 'text'"),
+        ({"embedding": "string"}, "collides with the table's own column 'embedding'"),
+        ({"a": "string", "A": "int64"}, "payload column 'A' collides with payload column 'a'"),
     ],
 )
 def test_payload_names_and_types_are_checked(payload: dict[str, str], message: str) -> None:
