@@ -137,7 +137,8 @@ def _detected(data: bytes, bad: UnicodeDecodeError, errors: str, *, declared: bo
             return repaired
         raise DocumentFailure(
             "decode",
-            f"in no encoding that could be recognised (no UTF-8 at byte {bad.start}); set the source's `encoding`",
+            f"in no encoding that could be recognised (no UTF-8 at byte {bad.start}); "
+            "set the source's `decoding.encoding`",
             position=str(bad.start),
         )
     name, confidence = guess

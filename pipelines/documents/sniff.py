@@ -29,15 +29,17 @@ _CONTROLS = bytes([*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
 
 _EXTRACT = "extract its text first, or name an `extractor` for its source"
 
+_UNPACK = "decompress it first (a run does, but not twice)"
+
 _MAGIC: tuple[tuple[bytes, str], ...] = (
-    (b"\x1f\x8b", "gzip data in other compressed data, or damaged; decompress it first"),
+    (b"\x1f\x8b", "gzip data; decompress it first (a run does, but not twice, nor what is damaged)"),
     (b"\x89PNG\r\n\x1a\n", f"a PNG image; {_EXTRACT}"),
     (b"\xff\xd8\xff", f"a JPEG image; {_EXTRACT}"),
     (b"PK\x03\x04", f"a ZIP archive (DOCX, XLSX, EPUB and JAR are ZIP too); {_EXTRACT}"),
     (b"PK\x05\x06", "an empty ZIP archive"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"an old Office file (DOC, XLS, PPT); {_EXTRACT}"),
-    (b"\xfd7zXZ\x00", "xz data in other compressed data; decompress it first"),
-    (b"\x28\xb5\x2f\xfd", "zstd data in other compressed data; decompress it first"),
+    (b"\xfd7zXZ\x00", f"xz data; {_UNPACK}"),
+    (b"\x28\xb5\x2f\xfd", f"zstd data; {_UNPACK}"),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it first"),
     (b"Rar!\x1a\x07", "a RAR archive; unpack it first"),
     (b"\x7fELF", "a program"),
@@ -60,7 +62,7 @@ _PRINTABLE_MAGIC = re.compile(
 _PRINTABLE = {
     "pdf": f"a PDF; {_EXTRACT}",
     "gif": f"a GIF image; {_EXTRACT}",
-    "bzip2": "bzip2 data in other compressed data; decompress it first",
+    "bzip2": f"bzip2 data; {_UNPACK}",
     "parquet": "a Parquet file; `format: parquet` reads its rows as records",
     "mp3": "an MP3 recording; transcribe it first",
     "riff": "an image, recording or film; extract its text first",
