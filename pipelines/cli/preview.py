@@ -28,7 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="an option of the strategy, the value as in YAML; may be given again (per_type.markdown.overlap=0)",
     )
     parser.add_argument(
-        "--encoding", metavar="NAME", default="cl100k_base", help="what tokens are counted in (default: cl100k_base)"
+        "--encoding",
+        metavar="NAME",
+        default="cl100k_base",
+        help="tokenizer that tokens are counted with (default: cl100k_base)",
     )
     parser.add_argument("--html", metavar="PAGE", help="write one HTML page to this file instead")
 
@@ -42,7 +45,7 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
             Path(arguments.html).write_text(page(found), encoding="utf-8", errors="backslashreplace")
         except OSError as error:
             raise StorageError(error.strerror or str(error), address=arguments.html) from error
-        console.message(f"chunks of {arguments.file} ({len(found.spans)}): {arguments.html}")
+        console.message(f"{arguments.html}: {arguments.file} with its chunks in colours")
     if console.as_json:
         console.json_line(found.as_json())
     elif arguments.html is None:

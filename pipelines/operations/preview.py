@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from chunkers import ChunkersError, Drop, OptionError, Span, build
+from chunkers.measure.tokens import ENCODINGS
 from pipelines.config.model import Budget, Source
 from pipelines.documents.failures import DocumentFailure
 from pipelines.documents.formats.names import is_container
@@ -79,9 +80,15 @@ def preview_file(
     """
     try:
         splitter = build(strategy, **options_from(settings))
-        count = token_counter(encoding_name)
     except OptionError as error:
         raise UsageError(str(error)) from error
+    if encoding_name not in ENCODINGS:
+        raise UsageError(
+            f"--encoding {encoding_name!r}: it names what tokens are counted in, one of {', '.join(ENCODINGS)}"
+        )
+    count = token_counter(encoding_name)
+    if "://" in file and not Path(file).exists():
+        raise UsageError(f"{file}: preview reads a file on this machine; copy it here first")
     try:
         data = Path(file).read_bytes()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:

@@ -53,7 +53,7 @@ def test_json_is_what_the_library_finds(document: Path, capsys: pytest.CaptureFi
         (["--set", "max_size"], "option=value"),
         (["--set", "max_size=[1"], "not YAML"),
         (["--strategy", "markdwon"], "markdown"),
-        (["--encoding", "cl200k"], "cl100k_base"),
+        (["--encoding", "latin-1"], "--encoding 'latin-1': it names what tokens are counted in, one of cl100k_base, "),
     ],
 )
 def test_what_cannot_be_is_refused(
@@ -69,6 +69,13 @@ def test_a_missing_file_and_a_binary_one(tmp_path: Path, capsys: pytest.CaptureF
     (tmp_path / "x.pdf").write_bytes(b"%PDF-1.7\n\x00\x01")
     assert main(["preview", str(tmp_path / "x.pdf")]) == 2
     assert "x.pdf" in capsys.readouterr().err
+
+
+def test_an_address_is_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["preview", "s3://bucket/a.md"]) == 2
+    assert (
+        capsys.readouterr().err == "error: s3://bucket/a.md: preview reads a file on this machine; copy it here first\n"
+    )
 
 
 def test_dotted_settings_nest() -> None:
