@@ -89,6 +89,16 @@ def python_path() -> str:
     return os.pathsep.join(entry or os.getcwd() for entry in sys.path)
 
 
+WORKERS = "RECHUNK_WORKERS"
+"""Environment variable: the folder where worker processes that are alive have a file named by their process id."""
+
+
+def is_replaced() -> bool:
+    """Whether this is a worker process that another one takes the place of when it ends (`beam/driver.py`)."""
+    folder = os.environ.get(WORKERS)
+    return folder is not None and os.path.exists(os.path.join(folder, str(os.getpid())))
+
+
 def die_with_parent() -> None:
     """Leave interrupts to the parent, and end with it.
 

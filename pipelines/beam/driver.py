@@ -25,9 +25,8 @@ from typing import TextIO
 from pipelines.allocation import keep_freed_memory
 from pipelines.beam.quiet import quiet_beam
 from pipelines.beam.watched import WORKER_DIED, Driven
-from pipelines.beam.worker import FOLDER
 from pipelines.errors import RechunkError
-from pipelines.processes import die_with_parent, import_no_clouds, leave_pandas_out
+from pipelines.processes import WORKERS, die_with_parent, import_no_clouds, leave_pandas_out
 from pipelines.scratch import scratch_folder
 
 _POLL_SECONDS = 0.25
@@ -45,7 +44,7 @@ def main() -> None:
     os.dup2(2, 1)  # what libraries print is no answer
     logging.basicConfig(level=logging.CRITICAL, force=True)
     with scratch_folder() as folder:
-        os.environ[FOLDER] = folder
+        os.environ[WORKERS] = folder
         watch(Path(folder))
         ended = drive(driven)
         if ended.get("error") == "":

@@ -11,16 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pipelines.allocation import keep_freed_memory, rare_collections
-from pipelines.processes import die_with_parent, import_no_clouds, leave_pandas_out
-
-FOLDER = "RECHUNK_WORKERS"
-"""Environment variable: the folder where workers that are alive have a file named by their process id."""
+from pipelines.processes import WORKERS, die_with_parent, import_no_clouds, leave_pandas_out
 
 
 @contextmanager
 def signed_in() -> Iterator[None]:
     """Around a worker's life. The file stays where the process is killed: then somebody notices (`driver.py`)."""
-    folder = os.environ.get(FOLDER)
+    folder = os.environ.get(WORKERS)
     file = Path(folder) / str(os.getpid()) if folder else None
     if file is not None:
         file.touch()

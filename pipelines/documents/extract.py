@@ -46,7 +46,7 @@ def extract(function: str, data: bytes) -> str:
         text = extractor(data)
     except (MemoryError, DocumentFailure):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise DocumentFailure("extractor", f"{function} raised {type(error).__name__}: {error}") from error
     if not isinstance(text, str):
         raise DocumentFailure("extractor", f"{function} returned a {type(text).__name__}, not text")

@@ -33,6 +33,13 @@ class DocumentFailure(Exception):
         self.position = position
 
 
+class TookTooLong(BaseException):
+    """Working on a document took longer than it may. No Exception: what it gets somebody out of may catch those."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"took more than {seconds:g} s; limits.seconds allows more")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """One failure row without the document's own columns. `position` is where in the document, as text."""
@@ -49,7 +56,7 @@ def failure_of(error: BaseException, stage: str) -> Failure:
     message = str(error) or type(error).__name__
     if name == "surrogate":
         message = f"holds half of a surrogate pair, which is no character and cannot be stored; remove it ({message})"
-    if name == "exception":
+    if name == "exception" and not isinstance(error, DocumentFailure):
         message = f"{type(error).__name__}: {message}"
     return Failure(stage=stage, error=name, message=_storable(message), position=position)
 
@@ -62,6 +69,8 @@ def _class_of(error: BaseException, stage: str) -> tuple[str, str | None]:
         return _LIBRARY.get(type(error), "malformed"), position
     if isinstance(error, MemoryError):
         return "memory", None
+    if isinstance(error, TookTooLong):
+        return "budget", None
     if isinstance(error, RecursionError):
         return "recursion", None
     if isinstance(error, UnicodeEncodeError) and stage == "chunk":

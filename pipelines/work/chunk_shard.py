@@ -134,7 +134,9 @@ class _Attempt:
                 encoded=encoded,
                 media_type=media_type,
             )
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # somebody's function may call sys.exit
             self._made.failed(read, failure_of(error, stage))
             return
         self._made.chunked(read, chunked, name, confidence, digest)

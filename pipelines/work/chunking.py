@@ -10,6 +10,7 @@ from chunkers.composing.context import split_with
 from chunkers.records import Split
 from pipelines.config.model import Budget, Config
 from pipelines.routing import Router
+from pipelines.work.alarm import Alarm
 from pipelines.work.chunk_document import Chunked, Document, Splitter, TokenCounter, chunk_document
 from pipelines.work.rows import ChunkRows
 from pipelines.work.token_counter import token_counter
@@ -23,7 +24,8 @@ class Chunking(Protocol):
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """`function(*arguments)`. The function is one of a module, and what goes in and comes out can be pickled.
 
-        Raises what it raises; DocumentFailure `killed` if the process that it ran in is gone.
+        Raises what it raises; TookTooLong after `limits.seconds`, where that can be ended (`alarm.py`); DocumentFailure
+        `killed` if the process that it ran in is gone.
         """
 
     def probe(self, function: Callable[..., None], *arguments: Any) -> None:
@@ -43,12 +45,13 @@ class InProcess:
         self._router = router
         self._limits = config.limits
         self._metered: dict[int, Metered] = {}
+        self._alarm = Alarm(config.limits.seconds)
         self._count_tokens: TokenCounter | None = token_counter(config.tokens.encoding_name) if config.tokens else None
         self._as_strings = config.metadata_values == "strings"
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """See Chunking."""
-        return function(*arguments)
+        return self._alarm.call(function, *arguments)
 
     def probe(self, function: Callable[..., None], *arguments: Any) -> None:
         """See Chunking."""
@@ -67,20 +70,22 @@ class InProcess:
 
     def close(self) -> None:
         """See Chunking."""
+        self._alarm.close()
 
     def _under_limits(self, rule: int) -> Metered:
-        metered = self._metered[rule] = Metered(self._router.strategy(rule), self._limits)
+        metered = self._metered[rule] = Metered(self._router.strategy(rule), self._limits, self._alarm)
         return metered
 
 
 class Metered:
-    """A strategy under the configured limits."""
+    """A strategy under the configured limits; without an `alarm` only of what it does in steps."""
 
-    __slots__ = ("_meter", "_splitter", "reads_metadata")
+    __slots__ = ("_call", "_meter", "_splitter", "reads_metadata")
 
-    def __init__(self, splitter: Splitter, limits: Budget) -> None:
+    def __init__(self, splitter: Splitter, limits: Budget, alarm: Alarm | None = None) -> None:
         self._meter = Meter(work=limits.work, seconds=limits.seconds, chunks=limits.max_chunks)
         self._splitter = splitter
+        self._call = _call if alarm is None else alarm.call
         self.reads_metadata = getattr(splitter, "reads_metadata", False)
 
     def split(
@@ -92,8 +97,17 @@ class Metered:
         metadata: Mapping[str, Any] | None = None,
         title: str | None = None,
     ) -> Split:
-        """See Splitter; what else is known of the document is for contexts. Raises BudgetExceeded where a limit is."""
+        """See Splitter; what else is known of the document is for contexts.
+
+        Raises BudgetExceeded where a limit is, TookTooLong where an alarm had to end it.
+        """
         with self._meter.over(len(text)) as meter:
-            split = split_with(self._splitter, text, path=path, media_type=media_type, metadata=metadata, title=title)
+            split = self._call(
+                split_with, self._splitter, text, path=path, media_type=media_type, metadata=metadata, title=title
+            )
         meter.check_chunks(len(split.spans))
         return split
+
+
+def _call(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    return function(*arguments, **named)

@@ -74,7 +74,9 @@ class PartReader:
                         self._take(part, item, known, encoding)
                 whole = reading.whole
             part.check_unchanged(store)
-        except Exception as raised:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as raised:
             failure = failure_of(raised, "read")
             error, whole = failure.error, False
             self._made.refused(read, part.located(failure), part.name)
@@ -123,7 +125,9 @@ class PartReader:
                 metadata=item.metadata,
                 payload=item.payload,
             )
-        except Exception as raised:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as raised:
             failure = failure_of(raised, "chunk")
             where = part.place(position) if failure.position is None else f"{part.place(position)}: {failure.position}"
             failure = Failure(stage=failure.stage, error=failure.error, message=failure.message, position=where)

@@ -11,19 +11,22 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO, TypeVar
 
 from pipelines.allocation import keep_freed_memory
 from pipelines.config.model import Config
-from pipelines.documents.failures import DocumentFailure
+from pipelines.documents.failures import DocumentFailure, TookTooLong, failure_of
 from pipelines.processes import command_of, die_with_parent, environment, how_it_ended, leave_pandas_out
 from pipelines.work.chunk_document import Chunked, Document
 from pipelines.work.rows import ChunkRows
 
 T = TypeVar("T")
 _LENGTH = 8
+BACKSTOP_SECONDS = 30.0
+"""So much more than its limit a document may take: the other process has an alarm, and imports much to begin with."""
 
 
 class Isolated:
@@ -40,7 +43,7 @@ class Isolated:
 
     def probe(self, function: Callable[..., None], *arguments: Any) -> None:
         """See Chunking."""
-        self.call(function, *arguments)
+        self._ask(("probe", function, arguments))
 
     def chunk(self, rule: int, text: str, document: Document, rows: ChunkRows, **given: Any) -> Chunked:
         """See Chunking."""
@@ -59,14 +62,21 @@ class Isolated:
         child = self._child or self._start()
         assert child.stdin is not None
         assert child.stdout is not None
+        backstop = _Backstop(child, self._config.limits.seconds)
+        if request[0] != "probe":
+            backstop.start()
         try:
             _send(child.stdin, request)
             outcome, value = _receive(child.stdout)
         except (EOFError, OSError):
             how = how_it_ended(self._ended())
+            if backstop.has_ended_it:
+                raise TookTooLong(self._config.limits.seconds) from None
             raise DocumentFailure(
                 "killed", f"the process that worked on it ended by {how}; something in it, or its size, is too much"
             ) from None
+        finally:
+            backstop.cancel()
         if outcome == "failure":
             error, message, position = value
             raise DocumentFailure(error, message, position=position)
@@ -95,6 +105,20 @@ class Isolated:
             except OSError:
                 pass  # what it had still to say was for a process that is gone
         return child.wait()
+
+
+class _Backstop(threading.Timer):
+    """Ends a process that has not answered long after it should have."""
+
+    def __init__(self, child: subprocess.Popen[bytes], seconds: float) -> None:
+        super().__init__(seconds + BACKSTOP_SECONDS, self._end)
+        self._child = child
+        self.daemon = True
+        self.has_ended_it = False
+
+    def _end(self) -> None:
+        self.has_ended_it = True
+        self._child.kill()
 
 
 def _send(pipe: BinaryIO | Any, value: Any) -> None:
@@ -134,12 +158,19 @@ def _answer(chunking: Any, payload: Sequence[tuple[str, str]], request: Any) -> 
     try:
         if request[0] == "call":
             return "value", chunking.call(request[1], *request[2])
+        if request[0] == "probe":
+            return "value", request[1](*request[2])
         _, rule, text, document, given = request
         rows = ChunkRows(payload)
         return "value", (chunking.chunk(rule, text, document, rows, **given), rows)
     except DocumentFailure as failure:
         return "failure", (failure.error, str(failure), failure.position)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except (SystemExit, TookTooLong) as error:
+        failed = failure_of(error, "chunk")
+        return "failure", (failed.error, failed.message, failed.position)
+    except BaseException as error:
         try:
             pickle.loads(pickle.dumps(error))
         except Exception:

@@ -31,6 +31,23 @@ def slow(text: str) -> int:
     return len(text)
 
 
+def endless(text: str) -> int:
+    """The length of a text; with SLOW in it, it is waited for without end, whatever happens."""
+    while SLOW in text:
+        try:
+            time.sleep(3600)
+        except Exception:
+            continue
+    return len(text)
+
+
+def leaving(text: str) -> int:
+    """The length of a text; one with KILLER in it is a reason to leave, as scripts do."""
+    if KILLER in text:
+        raise SystemExit(3)
+    return len(text)
+
+
 class Unloadable:
     """A length function that ends every process it is sent to."""
 

@@ -18,7 +18,7 @@ from pipelines.beam.watched import workers_for
 from pipelines.config.model import Budget, Config, Output, Source
 from pipelines.errors import WorkersDied
 from tests.pipelines.run.corpus import Corpus, assert_changes_law, rule, text
-from tests.pipelines.run.killers import KILLER, SLOW, Unloadable, deadly, quietly_deadly, slow
+from tests.pipelines.run.killers import KILLER, SLOW, Unloadable, deadly, endless, leaving, quietly_deadly, slow
 
 ROOT = Path(__file__).parents[3]
 TASK_BYTES = 2000
@@ -147,6 +147,29 @@ def test_slow_document_fails_by_its_budget_of_seconds(corpus: Corpus) -> None:
     assert corpus.counts(outcome) == {"listed": 12, "chunked": 11, "failed": 1}
     (failure,) = corpus.failures()
     assert (failure["id"], failure["error"]) == ("005.txt", "budget")
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_function_that_never_returns_fails_by_its_budget_of_seconds(
+    corpus: Corpus, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipelines.work.alarm.GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("pipelines.work.alarm.LOOK_SECONDS", 0.05)
+    corpus.change(default=rule(length_function=endless), limits=Budget(seconds=0.2))
+    corpus.write("005.txt", text(4, SLOW))
+    outcome = corpus.run(workers=workers)
+    assert corpus.counts(outcome) == {"listed": 12, "chunked": 11, "failed": 1}
+    (failure,) = corpus.failures()
+    assert (failure["id"], failure["stage"], failure["error"]) == ("005.txt", "chunk", "budget")
+    assert failure["message"] == "took more than 0.2 s; limits.seconds allows more"
+
+
+def test_function_that_leaves_as_a_script_does_fails_its_document(corpus: Corpus) -> None:
+    corpus.change(default=rule(length_function=leaving))
+    corpus.write("005.txt", text(4, KILLER))
+    assert corpus.counts(corpus.run()) == {"listed": 12, "chunked": 11, "failed": 1}
+    (failure,) = corpus.failures()
+    assert (failure["id"], failure["error"], failure["message"]) == ("005.txt", "exception", "SystemExit: 3")
 
 
 def test_document_of_too_many_chunks_fails_as_a_whole(corpus: Corpus) -> None:

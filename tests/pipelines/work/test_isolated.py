@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import pytest
 
 from chunkers.errors import BudgetExceeded
 from pipelines.config.model import Budget, Config, Output, Rule, Source, Tokens
-from pipelines.documents.failures import DocumentFailure
+from pipelines.documents.failures import DocumentFailure, TookTooLong, failure_of
 from pipelines.routing import Router
 from pipelines.storage.store import open_store
 from pipelines.work.chunk_document import Document
@@ -54,6 +57,8 @@ def refuse(how: str) -> None:
         raise BudgetExceeded("too much", position=7)
     if how == "failure":
         raise DocumentFailure("binary", "no text", position="line 3")
+    if how == "leave":
+        sys.exit(3)
 
     class Local(Exception):
         """Cannot be pickled."""
@@ -67,6 +72,7 @@ def test_makes_the_same_rows(isolated: Isolated) -> None:
     for rows, chunking in ((here, in_process), (there, isolated)):
         chunking.chunk(0, TEXT, document(), rows)
         chunking.chunk(0, "One line.\n", document("b.md"), rows)
+    in_process.close()
     assert vars(there) == vars(here)
     assert len(there) == 7
 
@@ -87,18 +93,41 @@ def test_what_is_raised_comes_back(isolated: Isolated) -> None:
     with pytest.raises(BudgetExceeded, match="too much") as budget:
         isolated.call(refuse, "budget")
     assert budget.value.position == 7
-    with pytest.raises(DocumentFailure, match="no text") as failure:
+    with pytest.raises(DocumentFailure, match="no text") as binary:
         isolated.call(refuse, "failure")
-    assert (failure.value.error, failure.value.position) == ("binary", "line 3")
-    with pytest.raises(DocumentFailure, match=r"Local: odd") as odd:
-        isolated.call(refuse, "odd")
-    assert odd.value.error == "exception"
+    assert (binary.value.error, binary.value.position) == ("binary", "line 3")
+    for how, said in (("odd", "Local: odd"), ("leave", "SystemExit: 3")):
+        with pytest.raises(DocumentFailure) as odd:
+            isolated.call(refuse, how)
+        failure = failure_of(odd.value, "chunk")
+        assert (failure.error, failure.message.rpartition(".")[2]) == ("exception", said)
 
 
 def test_limits_hold_there_too() -> None:
     limited = Isolated(Config(name="t", sources=CONFIG.sources, output=CONFIG.output, limits=Budget(max_chunks=1)))
     with pytest.raises(BudgetExceeded, match="more than 1 chunks"):
         limited.chunk(0, "word " * 5000, document("a.txt"), ChunkRows())
+    limited.close()
+
+
+def test_what_never_ends_there_is_ended() -> None:
+    limited = Isolated(Config(name="t", sources=CONFIG.sources, output=CONFIG.output, limits=Budget(seconds=0.1)))
+    first = limited.call(process, None)
+    with pytest.raises(DocumentFailure, match=r"took more than 0.1 s") as late:
+        limited.call(time.sleep, 60)
+    assert late.value.error == "budget"
+    assert limited.call(process, None) == first
+    limited.close()
+
+
+def test_what_cannot_be_told_to_end_there_is_ended_with_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    limited = Isolated(Config(name="t", sources=CONFIG.sources, output=CONFIG.output, limits=Budget(seconds=0.1)))
+    first = limited.call(process, None)
+    monkeypatch.setattr("pipelines.work.isolated.BACKSTOP_SECONDS", 0.3)
+    with pytest.raises(TookTooLong, match=r"took more than 0.1 s"):
+        limited.call(hashlib.pbkdf2_hmac, "sha256", b"a", b"b", 400_000_000)
+    monkeypatch.undo()
+    assert limited.call(process, None) != first
     limited.close()
 
 
@@ -115,4 +144,6 @@ def test_container_is_read_through_for_its_danger_only(isolated: Isolated, tmp_p
         isolated.probe(read_through, CONFIG, store, 0, path, None, None, 0)
     with pytest.raises(DocumentFailure, match="SIGKILL"):
         isolated.probe(die, signal.SIGKILL)
-    InProcess(CONFIG, Router(CONFIG)).probe(die, signal.SIGKILL)
+    in_process = InProcess(CONFIG, Router(CONFIG))
+    in_process.probe(die, signal.SIGKILL)
+    in_process.close()
