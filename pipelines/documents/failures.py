@@ -40,6 +40,10 @@ class TookTooLong(BaseException):
         super().__init__(f"took more than {seconds:g} s; limits.seconds allows more")
 
 
+OF_A_DOCUMENT = (Exception, SystemExit, TookTooLong)
+"""What working on a document may raise and is its failure: somebody's function may call `sys.exit`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """One failure row without the document's own columns. `position` is where in the document, as text."""

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.documents.failures import failure_of
+from pipelines.documents.failures import OF_A_DOCUMENT, failure_of
 from pipelines.documents.read import read_document
 from pipelines.errors import TableStateError
 from pipelines.planning import Task
@@ -134,9 +134,7 @@ class _Attempt:
                 encoded=encoded,
                 media_type=media_type,
             )
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # somebody's function may call sys.exit
+        except OF_A_DOCUMENT as error:
             self._made.failed(read, failure_of(error, stage))
             return
         self._made.chunked(read, chunked, name, confidence, digest)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, BinaryIO
 
 from pipelines.config.model import Config
-from pipelines.documents.failures import DocumentFailure, Failure, failure_of
+from pipelines.documents.failures import OF_A_DOCUMENT, DocumentFailure, Failure, failure_of
 from pipelines.documents.formats import (
     BadRecord,
     Reading,
@@ -74,9 +74,7 @@ class PartReader:
                         self._take(part, item, known, encoding)
                 whole = reading.whole
             part.check_unchanged(store)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as raised:
+        except OF_A_DOCUMENT as raised:
             failure = failure_of(raised, "read")
             error, whole = failure.error, False
             self._made.refused(read, part.located(failure), part.name)
@@ -125,9 +123,7 @@ class PartReader:
                 metadata=item.metadata,
                 payload=item.payload,
             )
-        except KeyboardInterrupt:
-            raise
-        except BaseException as raised:
+        except OF_A_DOCUMENT as raised:
             failure = failure_of(raised, "chunk")
             where = part.place(position) if failure.position is None else f"{part.place(position)}: {failure.position}"
             failure = Failure(stage=failure.stage, error=failure.error, message=failure.message, position=where)

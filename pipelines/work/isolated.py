@@ -165,12 +165,10 @@ def _answer(chunking: Any, payload: Sequence[tuple[str, str]], request: Any) -> 
         return "value", (chunking.chunk(rule, text, document, rows, **given), rows)
     except DocumentFailure as failure:
         return "failure", (failure.error, str(failure), failure.position)
-    except KeyboardInterrupt:
-        raise
     except (SystemExit, TookTooLong) as error:
         failed = failure_of(error, "chunk")
         return "failure", (failed.error, failed.message, failed.position)
-    except BaseException as error:
+    except Exception as error:
         try:
             pickle.loads(pickle.dumps(error))
         except Exception:
