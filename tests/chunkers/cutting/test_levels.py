@@ -45,6 +45,8 @@ def gaps(level: Level, text: str) -> list[Gap]:
     ("level", "text", "expected"),
     [
         (BlankLine(), "a\n\nb\n \nc\n\t\nd\ne", [(1, 3), (4, 7), (8, 11)]),
+        (BlankLine(), f"a\n{' ' * 700}\nb", [(1, 703)]),
+        (BlankLine(), f"a\r{' ' * 700}\rb", [(1, 703)]),
         (BlankLine(), "a\r\n\r\nb\r\rc\n\rd", [(1, 5), (6, 8), (9, 11)]),
         (Line(), "a\nb\nc", [(1, 2), (3, 4)]),
         (Line(), "a\r\nb\rc\x85d", [(1, 3), (4, 5)]),

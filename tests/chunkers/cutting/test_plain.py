@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -79,11 +80,32 @@ def test_a_mark_behind_white_space_makes_no_empty_chunk() -> None:
     assert [span.text(text) for span in spans] == ["abc", "d", "<|"]
 
 
-def test_a_line_may_start_behind_white_space_that_leaves_no_room_for_its_line_end() -> None:
-    text = "。dd,\u2029\x1c\u2029\x1cccc.\n\x85 \x85\x0b。\na\x0c\x0c\x85\x1c\n\u2029\u2029a \x1c\x85aE漢 ccc.\u2029bb"
-    bounds, overlap = (
-        [(characters(), 13)],
-        Overlap(most=9, unit=characters(), atoms=TEXT_ATOMS, inside_words=(Grapheme(),)),
-    )
+@pytest.mark.parametrize(
+    ("text", "most", "repeated", "starts"),
+    [
+        pytest.param(
+            "。dd,\u2029\x1c\u2029\x1cccc.\n\x85 \x85\x0b。\na\x0c\x0c\x85\x1c\n\u2029\u2029a \x1c\x85aE漢 ccc.\u2029bb",
+            13,
+            9,
+            [0, 8, 17, 31],
+            id="a line whose line end the limit leaves no room for",
+        ),
+        pytest.param("a\x1f\x1b\na", 3, 1, [0, 2], id="a word that is a control character"),
+        pytest.param(
+            "a؟。a\na\na\n\n\n\n\n\n\n\n\n\x0ca", 16, 7, [0, 3], id="a sentence whose stop the limit leaves no room for"
+        ),
+    ],
+)
+def test_overlap_starts_where_the_general_way_has_it(text: str, most: int, repeated: int, starts: list[int]) -> None:
+    bounds = [(characters(), most)]
+    overlap = Overlap(most=repeated, unit=characters(), atoms=TEXT_ATOMS, inside_words=(Grapheme(),))
     plain = Packing(ladder=TEXT_LADDER, bounds=bounds, trim=Trim(), overlap=overlap).pack(text)
     assert plain == pack(text, 0, len(text), TEXT_LADDER, Limit(text, bounds), trim=Trim(), overlap=overlap)
+    assert [span.start for span in plain[0]] == starts
+
+
+def test_a_blank_line_may_hold_any_number_of_spaces() -> None:
+    text, bounds = f"a b\n{' ' * 700}\n c", [(characters(), 4)]
+    plain = Packing(ladder=TEXT_LADDER, bounds=bounds, trim=Trim()).pack(text)
+    assert plain == pack(text, 0, len(text), TEXT_LADDER, Limit(text, bounds), trim=Trim())
+    assert [span.cut for span in plain[0]] == ["blank-line", "document-end"]
