@@ -23,6 +23,7 @@ from chunkers.text.sentences import LATIN_STOP, OTHER_STOP, first_easy_start
 # looks backward for a line end; that finds blank lines that hold spaces too, in the time of two calls of str.rfind.
 _LAST_BLANK = re.compile(r"(?s:.*)\n[ \t]*+\n\s*+")
 _BLANK = re.compile(r"\n[ \t]*+\n")
+_PARAGRAPH = re.compile(r"\n\n\s*+\S")  # (str.find takes longer to look for two characters)
 _LINE_START = re.compile(r"\n\s*+\S")
 _SLACK = 64
 _WORD_START = re.compile(r"(?<=\s)[\x00-\x08\x0e-\x1b!-\x7f]")  # among ASCII characters
@@ -94,8 +95,9 @@ class _PlainPacker(Packer):
     def run_plain(self, begin: int) -> tuple[list[Span], list[Drop]]:
         """`run`, for a whole text in which `begin` is the first character that is no white space."""
         text, end, spans, most, back = self.text, self.end, self.spans, self.most, self.back
-        find, rfind, append, last_blank = text.find, text.rfind, spans.append, _LAST_BLANK.match
+        rfind, append, last_blank = text.rfind, spans.append, _LAST_BLANK.match
         in_lines, prose, is_ascii = self.in_lines, self.prose, self.ascii
+        paragraph = _PARAGRAPH.search
         latin_stop, line_start, word_start = LATIN_STOP.search, _LINE_START.search, _WORD_START.search
         last, room = end - most, most - back
         if begin and not "!" <= text[begin] <= "~":
@@ -154,10 +156,9 @@ class _PlainPacker(Packer):
             if not (first < floor > 1 and position - ended <= room):
                 begin = self._prose_start(position, first, ended)
                 continue
-            start = find("\n\n", floor - 2, ended) + 2
-            if start > 1:
-                if text[start].isspace():
-                    start = skip_space(text, start, ended)
+            start, found = 0, paragraph(text, floor - 2, ended)
+            if found is not None:
+                start = found.end() - 1
                 if "!" <= text[start] <= "~" or text[start - 1] == "\n":
                     begin = start
                     continue
@@ -168,7 +169,7 @@ class _PlainPacker(Packer):
                 if found is not None:
                     begin = found.end() - 1
                     continue
-            begin = self._paragraph_start(position, floor, ended, start if start > 1 else 0)
+            begin = self._paragraph_start(position, floor, ended, start)
         self._add(begin, position, end, "document-end")
         return spans, self.drops
 
@@ -245,8 +246,8 @@ class _PlainPacker(Packer):
             return position
         if floor < least:  # what makes a start of the first one that fits may stand in front of it: a stop, a line end
             return self.overlap_start(position, must_hold=hold or None, above=above)
-        start = text.find("\n\n", max(floor - 2, 0), stop) + 2
-        return self._paragraph_start(position, floor, stop, start if start > 1 else 0, hold, above)
+        found = _PARAGRAPH.search(text, max(floor - 2, 0), stop)
+        return self._paragraph_start(position, floor, stop, found.end() - 1 if found else 0, hold, above)
 
     def _paragraph_start(self, position: int, floor: int, stop: int, start: int, hold: int = 0, above: int = -1) -> int:
         """`_prose_start` from `start`, where a paragraph starts, or if that is 0 from the first sentence or line."""
