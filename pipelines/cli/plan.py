@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from pipelines.cli.running import Reporter, add_run_arguments, left_behind, options_of
+from pipelines.cli.running import Reporter, add_run_arguments, failed_at, left_behind, options_of
 from pipelines.config.load import load_config
 from pipelines.observe.console import Console
 from pipelines.operations.plan import CHANGES, look_ahead
@@ -64,9 +64,7 @@ def _print(report: Mapping[str, Any], console: Console) -> None:
     rows += [(f"failures: {name}", number) for name, number in report["failures"]["classes"].items()]
     console.table(("plan", ""), rows)
     for failure in report["failures"]["shown"]:
-        where = failure["id"] or failure["uri"]
-        place = "" if failure["position"] is None else f" ({failure['position']})"
-        console.message(f"fails: {where}{place}: {failure['error']}: {failure['message']}")
+        console.message(f"fails: {failed_at(failure)}: {failure['error']}: {failure['message']}")
     if (more := report["failures"]["total"] - len(report["failures"]["shown"])) > 0:
         console.message(f"fails: {more} more")
     if left := report["plan"].get("keep", {}).get("out_of_scope", 0):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from pipelines.cli.running import Reporter, add_run_arguments, left_behind, options_of
+from pipelines.cli.running import Reporter, add_run_arguments, failed_at, left_behind, options_of
 from pipelines.config.load import load_config
 from pipelines.observe.console import Console
 from pipelines.operations.run import run
@@ -70,12 +70,6 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _place(failure: Mapping[str, Any]) -> str:
-    """The document that failed; a record without an id by where it lies."""
-    place = f" ({failure['position']})" if failure["position"] else ""
-    return failure["id"] or f"{failure['uri']}{place}"
-
-
 def print_outcome(outcome: Outcome, console: Console, *, listed: bool = True) -> None:
     """The outcome for a person; `listed`: the sources were listed, so that no document at all is worth a warning.
 
@@ -100,7 +94,7 @@ def print_outcome(outcome: Outcome, console: Console, *, listed: bool = True) ->
     rows.append(("seconds", round(summary["seconds"], 2)))
     console.table((f"run {outcome.run_id}", ""), rows)
     for failure in summary["failures"]:
-        console.message(f"failed: {_place(failure)}: {failure['error']}: {failure['message']}")
+        console.message(f"failed: {failed_at(failure)}: {failure['error']}: {failure['message']}")
     if (more := summary["failed"] - len(summary["failures"])) > 0 and summary["failures"]:
         console.message(f"failed: {more} more; the table's failures name every one")
     if summary["out_of_scope"]:

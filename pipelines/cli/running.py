@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from typing import Any
 
 from pipelines.observe.console import Console
 from pipelines.observe.events import (
@@ -17,6 +19,7 @@ from pipelines.observe.events import (
     Withheld,
 )
 from pipelines.records import RunOptions
+from pipelines.table.keys import name_of
 
 _SHOWN_SKIPPED = 10
 
@@ -129,6 +132,16 @@ class Reporter:
             if isinstance(event, SourceListed):
                 self._unreachable.pop(event.source, None)
             self._console.progress(event.text)
+
+
+def failed_at(failure: Mapping[str, Any]) -> str:
+    """The document of a failure row, and which record it is; one without an id is named by where it lies.
+
+    An offset into a text is left to the message, which says more.
+    """
+    position = failure["position"] or ""
+    place = f" ({position})" if position and not position.isdecimal() else ""
+    return (name_of(failure["id"]) or failure["uri"]) + place
 
 
 def left_behind(number: int) -> str:

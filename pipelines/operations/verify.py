@@ -106,7 +106,8 @@ def _opened(store: Store, version: int | None, problems: Problems) -> tuple[Snap
         try:
             found = snapshot.load(store)
         except TableStateError as error:
-            problems.take([Problem(layout.LOG, str(error))])
+            place, _, what = str(error).removeprefix(store.child("")).partition(": ")
+            problems.take([Problem(place, what)])
             return None, []
         if found is None:
             raise TableStateError(f"{store.address}: holds no table: nothing was committed there yet")

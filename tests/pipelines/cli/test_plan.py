@@ -65,6 +65,19 @@ def test_what_it_says_to_a_person(config: Path, capsys: pytest.CaptureFixture[st
     assert said.err.endswith(f"{config.parent}/table: a run would change it\n")
 
 
+def test_plan_and_run_name_what_fails_alike(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    docs = config.parent / "docs"
+    (docs / "c.pdf").write_bytes(b"%PDF-1.7\n")
+    (docs / "d.jsonl").write_text('{"id": "d", "text": 5}\n')
+    (docs / "e.parquet").write_text("PAR1")
+    main(["plan", str(config)])
+    planned = capsys.readouterr().err
+    main(["run", str(config)])
+    ran = capsys.readouterr().err
+    found = [[line.split(": ")[1] for line in said.splitlines() if line.startswith("fail")] for said in (planned, ran)]
+    assert found[0] == found[1] == [f"{docs}/b.jsonl (line 2)", "c.pdf", "d (line 1)", "e.parquet"]
+
+
 def test_what_it_says_to_a_program(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["plan", str(config), "--output", "json"])
     said = json.loads(capsys.readouterr().out)

@@ -340,6 +340,16 @@ def test_an_edited_log_is_named(corpus: Corpus, edit: Callable[[list[dict[str, A
     assert any(what in problem.what for problem in quick.problems), quick.problems
 
 
+def test_a_version_of_another_tool_is_named_once(corpus: Corpus) -> None:
+    version = corpus.snapshot().version
+    edit_log(corpus, without("commitInfo"))
+    (problem,) = verify(corpus.store, lambda event: None).problems
+    assert (problem.where, problem.what.partition("; ")[0]) == (
+        layout.version_file(version),
+        f"version {version} (no operation named) was written by another tool",
+    )
+
+
 @pytest.mark.parametrize("damage", [lambda file: replace_file(file, b"{"), empty, Path.unlink])
 def test_a_damaged_log_is_named(corpus: Corpus, damage: Callable[[Path], None]) -> None:
     damage(log_file(corpus, 0))
