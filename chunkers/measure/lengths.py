@@ -101,7 +101,9 @@ def function(length_function: Callable[[str], int]) -> Unit:
     but an integer that is 0 or more.
     """
     if not callable(length_function):
-        raise InvalidOption("length_function", length_function, "callable")
+        raise InvalidOption(
+            "length_function", length_function, "a function (from Python only; elsewhere, name a `unit`)"
+        )
     return _Function(length_function)
 
 

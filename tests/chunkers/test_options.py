@@ -66,7 +66,7 @@ def test_max_size_is_a_positive_integer(strategy: str, value: Any) -> None:
         ("recursive", {"unit": "tokens", "encoding_name": ["a"]}, "encoding_name is ['a']; encoding_name must be a string"),
         ("recursive", {"unit": "tokens", "model_name": 5}, "model_name is 5; model_name must be a string"),
         ("token", {"model_name": "no"}, f"model_name is 'no'; model_name must be a model that uses one of {ENCODINGS}"),
-        ("recursive", {"length_function": 5}, "length_function is 5; length_function must be callable"),
+        ("recursive", {"length_function": 5}, "length_function is 5; length_function must be a function (from Python only; elsewhere, name a `unit`)"),
         ("recursive", {"separators": "ab"}, "separators is 'ab'; separators must be a list of at least one string"),
         ("recursive", {"separators": []}, "separators is []; separators must be a list of at least one string"),
         ("character", {"separators": [1]}, "separators is [1]; separators must be a list of at least one string"),
