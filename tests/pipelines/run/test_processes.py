@@ -190,12 +190,17 @@ def test_interrupted_run_leaves_the_table_whole(corpus: Corpus, workers: int, se
     config = write_config(corpus)
     corpus.run()
     old = corpus.rows()
+    files = len(files_of(corpus))
+    corpus.run(full=True)
+    most = len(files_of(corpus)) - files
     corpus.write("000.txt", text(5, "grown"))
     command = [sys.executable, "-m", "pipelines", "run", str(config), "--workers", str(workers), "--full"]
+    files = len(files_of(corpus)) + random.Random(seed).randrange(1, most)
     running = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )
-    time.sleep(random.Random(seed).uniform(0.3, 2.5 * workers))
+    while len(files_of(corpus)) < files and running.poll() is None:
+        time.sleep(0.002)
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to every process of the foreground
     running.communicate(timeout=30)
     assert running.returncode in (0, 130)
@@ -206,6 +211,10 @@ def test_interrupted_run_leaves_the_table_whole(corpus: Corpus, workers: int, se
     assert corpus.run().exit_code == 0
     assert corpus.rows() == corpus.afresh()
     assert processes_of(running.pid) == []
+
+
+def files_of(corpus: Corpus) -> list[str]:
+    return [name for _, _, names in os.walk(corpus.root / "table") for name in names]
 
 
 def processes_of(group: int) -> list[int]:
