@@ -22,6 +22,7 @@ from pipelines.records import RunOptions
 from pipelines.table.keys import name_of
 
 _SHOWN_SKIPPED = 10
+_MORE_SKIPPED = "more objects were left out; only the first are shown"
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -99,7 +100,7 @@ class Reporter:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._skipped = 0
+        self._skipped: set[str] = set()
         self._unreachable: dict[str, str] = {}
         self._others: set[str] = set()
         self._twins = ""
@@ -111,11 +112,10 @@ class Reporter:
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, ObjectSkipped):
-            self._skipped += 1
-            if self._skipped <= _SHOWN_SKIPPED:
-                self._console.warning(event.text)
-            elif self._skipped == _SHOWN_SKIPPED + 1:
-                self._console.warning("more objects were left out; only the first are shown")
+            if event.text not in self._skipped and len(self._skipped) <= _SHOWN_SKIPPED:
+                said = event.text if len(self._skipped) < _SHOWN_SKIPPED else _MORE_SKIPPED
+                self._skipped.add(event.text)
+                self._console.warning(said)
         elif isinstance(event, OtherRun):
             if event.claim not in self._others:
                 self._others.add(event.claim)
