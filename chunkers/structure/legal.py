@@ -13,9 +13,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from chunkers.structure.legal_lines import RANKS, Line, is_contents, marked_lines, with_titles_below
+from chunkers.structure.legal_lines import RANKS, Line, is_contents, marked_lines
+from chunkers.structure.legal_titles import with_titles_below, with_underlines
 from chunkers.structure.markdown import Heading, Reading
 from chunkers.structure.numerals import NUMBER, number_of
+from chunkers.text.lines import unreturned
 
 LEAST_ARTICLES = 3
 CONSECUTIVE = 0.8
@@ -74,20 +76,37 @@ class Legal:
 
 def read_law(text: str) -> Legal:
     """`text` as a law. Numbered clauses (`1.`, `一、`) are its articles where no line is certainly an article's."""
-    lines = text.replace("\r", "\n") if "\r" in text else text
+    lines, offset_of = unreturned(text)
+    law = _read(lines)
+    if lines is text:
+        return law
+    units: list[Article | Part] = []
+    for unit in law.units:
+        start, end = offset_of(unit.start), offset_of(unit.end)
+        if isinstance(unit, Article):
+            units.append(unit._replace(start=start, line=offset_of(unit.line), end=end))
+        else:
+            units.append(unit._replace(start=start, end=end))
+    return Legal(units, [(offset_of(start), offset_of(end)) for start, end in law.heads], law.title)
+
+
+def _read(lines: str) -> Legal:
+    """The law whose line ends are all `\\n`."""
     marks = marked_lines(lines)
     leaf, marks = _leaves(marks)
     if not any(mark.kind in leaf for mark in marks):
         marks = sorted([*marks, *_clauses(lines)])
         leaf = frozenset({"article"})
-    return _Reader(text, lines, with_titles_below(lines, marks), leaf).read()
+    headings = Reading(lines).headings
+    marks, others = with_underlines(lines, marks, headings)
+    return Legal(*_Reader(lines, with_titles_below(lines, marks), leaf).read(others), _title(headings))
 
 
 def is_law(text: str) -> bool:
     """Strict evidence: at least 3 articles, of which at least 80 % follow the one before them in number."""
     if not _SCRIPTS.search(text):
         return False
-    lines = text.replace("\r", "\n") if "\r" in text else text
+    lines, _ = unreturned(text)
     leaf, marks = _leaves(marked_lines(lines))
     found = [mark for mark in marks if mark.kind in leaf]
     if len(found) < LEAST_ARTICLES:
@@ -158,7 +177,7 @@ def _clauses(lines: str) -> Iterator[Line]:
             due += 1
 
 
-_LINE_END = re.compile(r"\s*[\r\n]\s*")
+_LINE_END = re.compile(r"\s*\n\s*")
 _SHORT_BELOW = re.compile(
     r"[ \t]*\n[ \t]*(?P<title>[A-ZÀ-ÖØ-ÞА-Я](?:[^\s]*[ \t]+){0,7}[^\n]{0,30}[^\s.;,:!?])[ \t]*(?=\n[ \t]*\S)"
 )
@@ -189,8 +208,8 @@ class _Unit(NamedTuple):
 class _Reader:
     """Puts the marked lines and the headings of one document in order, into units."""
 
-    def __init__(self, text: str, lines: str, marks: list[Line], leaf: frozenset[str]) -> None:
-        self.text, self.lines, self.marks, self.leaf = text, lines, marks, leaf
+    def __init__(self, lines: str, marks: list[Line], leaf: frozenset[str]) -> None:
+        self.lines, self.marks, self.leaf = lines, marks, leaf
         self.open: list[_Open] = []
         self.heads: list[tuple[int, int]] = []
         self.found: list[_Unit] = []
@@ -206,11 +225,11 @@ class _Reader:
             for each in self.marks
             if each.kind in self.leaf and not lines[each.label_end : each.end].strip(" *_.:")
         ]
-        short = sum(_SHORT_BELOW.match(lines, each.end) is not None for each in alone)
+        short = sum(_SHORT_BELOW.match(lines, each.bottom) is not None for each in alone)
         return short >= LEAST_ARTICLES and short >= CONSECUTIVE * len(alone)
 
-    def read(self) -> Legal:
-        headings = Reading(self.text).headings
+    def read(self, headings: Sequence[Heading]) -> tuple[list[Article | Part], list[tuple[int, int]]]:
+        """The units and the heads; `headings` may be some that lines of law are too."""
         taken = {mark.start for mark in self.marks if mark.kind != "caption"}
         events: list[Line | Heading] = [
             *self.marks,
@@ -221,16 +240,16 @@ class _Reader:
         chain: _Unit | None = None  # the unit whose heads are being read, nothing below them yet
         self.found.append(_Unit(0, (), None, "", 0))
         for number, event in enumerate(events):
-            start = event.start
+            start, end = event.start, _bottom(event)
             if chain is not None and self.lines[chain.behind : start].strip():
                 chain = None
             if isinstance(event, Line) and event.kind == "caption":
                 if self.belongs_below(event, events[number + 1 : number + 2]):
-                    chain = self.put(chain, start, event.end, caption=_clean(self.text[event.text_start : event.end]))
-                    self.heads.append((start, event.end))
+                    chain = self.put(chain, start, end, caption=_clean(self.lines[event.text_start : event.end]))
+                    self.heads.append((start, end))
                 continue
             if isinstance(event, Line) and (event.kind in self.leaf or event.kind == "range"):
-                self.put(chain, start, event.end, article=event)
+                self.put(chain, start, end, article=event)
                 chain = None
                 continue
             above = self.open[-1] if self.open else None
@@ -238,13 +257,9 @@ class _Reader:
             stays = above is not None and (above in self.open or (above.hashes > 0 and not _level(event)))
             if chain is not None and (not stays or chain.caption):
                 chain = None
-            chain = self.put(chain, start, event.end)
-            self.heads.append((start, event.end))
-        return Legal(self.units(), sorted(self.heads), self.title(headings))
-
-    def title(self, headings: Sequence[Heading]) -> str | None:
-        """The first heading of the first level; a table of contents is not called what the law is."""
-        return next((each.title for each in headings if each.level == 1 and not is_contents(each.title)), None)
+            chain = self.put(chain, start, end)
+            self.heads.append((start, end))
+        return self.units(), sorted(self.heads)
 
     def outer(self, event: Line | Heading, below: Line | Heading | None) -> Line | Heading:
         """An article that is a Markdown heading, right above a mark that is none, is a division of what is below."""
@@ -276,12 +291,12 @@ class _Reader:
         if isinstance(event, Heading):
             rank, hashes, title = None, event.level, event.title
         elif event.kind == "supplement":
-            title = _SUPPLEMENT.sub(r"附\1", _clean(self.text[event.text_start : event.end]))
+            title = _SUPPLEMENT.sub(r"附\1", _clean(self.lines[event.text_start : event.end]))
             self.root = ()
             rank, hashes = 0, event.hashes
         else:
             rank, hashes = event.rank, event.hashes
-            title = _LINE_END.sub(" ", _clean(self.text[event.text_start : event.end]))
+            title = _LINE_END.sub(" ", _clean(self.lines[event.text_start : event.end]))
         keep = len(open_)
         if rank is not None:
             keep = next((at for at, each in enumerate(open_) if each.rank is not None and each.rank >= rank), keep)
@@ -302,7 +317,7 @@ class _Reader:
     def units(self) -> list[Article | Part]:
         units: list[Article | Part] = []
         bare = 0  # where the heads of the unit before end
-        ends = [unit.start for unit in self.found[1:]] + [len(self.text)]
+        ends = [unit.start for unit in self.found[1:]] + [len(self.lines)]
         for unit, end in zip(self.found, ends, strict=True):
             if unit.article is not None:
                 units.append(self.article(unit, unit.article, end))
@@ -317,7 +332,7 @@ class _Reader:
         return [unit for unit in units if unit.start < unit.end]
 
     def article(self, unit: _Unit, line: Line, end: int) -> Article:
-        text = self.text
+        text = self.lines
         label = _clean(text[line.text_start : line.label_end])
         rest = text[line.label_end : line.end]
         title, behind = unit.caption, line.label_end
@@ -326,14 +341,14 @@ class _Reader:
         elif not title and line.kind != "range" and _is_title(rest, line, self.lines):
             title, behind = _clean(rest.strip(" \t\u3000*_.:：—–-")), line.end
         elif not title and line.kind != "range" and not rest.strip(" \t*_.:"):
-            below = _TITLE_BELOW.match(self.lines, line.end, end)
+            below = _TITLE_BELOW.match(self.lines, line.bottom, end)
             if below is None and self.has_titles_below:
-                below = _SHORT_BELOW.match(self.lines, line.end, end)
+                below = _SHORT_BELOW.match(self.lines, line.bottom, end)
             if below is not None:
                 title = below["title"].strip()
-                self.heads.append((line.end + 1, below.end("title")))
-        if line.hashes or not self.lines[behind : line.end].strip(" \t\u3000*_.:："):
-            self.heads.append((line.start, line.end))
+                self.heads.append((line.bottom + 1, below.end("title")))
+        if line.hashes or line.underlined or not self.lines[behind : line.end].strip(" \t\u3000*_.:："):
+            self.heads.append((line.start, line.bottom))
         is_range = line.kind == "range"
         return Article(unit.start, line.start, end, label, line.number, title, unit.path, is_range)
 
@@ -343,8 +358,18 @@ def _level(event: Line | Heading) -> int:
     return event.level if isinstance(event, Heading) else event.hashes
 
 
+def _bottom(event: Line | Heading) -> int:
+    """Where a heading or a line of law ends, what underlines it included."""
+    return event.end if isinstance(event, Heading) else event.bottom
+
+
+def _title(headings: Sequence[Heading]) -> str | None:
+    """The first heading of the first level; a table of contents is not called what the law is."""
+    return next((each.title for each in headings if each.level == 1 and not is_contents(each.title)), None)
+
+
 def _clean(text: str) -> str:
-    return _MARKUP.sub("", text).strip(" \t\r\u3000")
+    return _MARKUP.sub("", text).strip(" \t\u3000")
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:

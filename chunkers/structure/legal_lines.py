@@ -17,7 +17,6 @@ Kind = Literal["division", "article", "section", "paragraph-sign", "bare-sign", 
 _MOST_TITLE = 100
 _MOST_LISTED = 30
 """Words between two entries of a table of contents."""
-_TITLE_BELOW = re.compile(r"[ \t]*\n(?:[ \t]*\n)?[ \t]*(?P<title>[^\s#|>*-][^\n]{0,98}[^\s.;,:。；，])[ \t]*\s*\Z")
 _LEAST_BARE = 3
 
 # What may stand before a mark in Markdown, and that it is a heading or bold.
@@ -97,6 +96,7 @@ class Line(NamedTuple):
 
     `end` is where the line ends, `text_start` where its mark begins (behind `#`, bold and indentation). `number` is an
     article's: `84-1`. `hashes` is the level of its Markdown heading, 0 for none. `label_end` is where its label ends.
+    `underlined` is where the line below it ends that makes it a Markdown heading, or 0.
     """
 
     start: int
@@ -107,6 +107,12 @@ class Line(NamedTuple):
     number: str = ""
     rank: int = 0
     hashes: int = 0
+    underlined: int = 0
+
+    @property
+    def bottom(self) -> int:
+        """Where all of it ends."""
+        return self.underlined or self.end
 
 
 def marked_lines(text: str) -> list[Line]:
@@ -145,18 +151,6 @@ def _without_contents(text: str, lines: list[Line]) -> list[Line]:
     ):
         return lines
     return [*lines[:first], *lines[again:]]
-
-
-def with_titles_below(text: str, lines: list[Line]) -> list[Line]:
-    """`lines` whose divisions take in the title that stands below them, right above the next line of `lines`."""
-    found = []
-    for line, below in zip(lines, [*lines[1:], None], strict=False):
-        if line.kind == "division" and below is not None and not text[line.label_end : line.end].strip(" \t\u3000*_.:"):
-            match = _TITLE_BELOW.match(text, line.end, below.start)
-            if match is not None:
-                line = line._replace(end=match.end("title"))
-        found.append(line)
-    return found
 
 
 def _counted(lines: list[Line]) -> list[Line]:

@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from chunkers.structure.numerals import CHINESE
+from chunkers.text.lines import unreturned
 
 DEEPEST = 3
 
@@ -33,7 +34,7 @@ _MARK = re.compile(
         |(?P<text>(?=\S))
     )"""
 )
-_FINISHED = re.compile(r"[。；：？！.;:?!」』）)—–-][ \t\u3000\r]*\Z")
+_FINISHED = re.compile(r"[。；：？！.;:?!」』）)—–\n-][ \t\u3000]*\Z")
 
 
 class Piece(NamedTuple):
@@ -53,17 +54,14 @@ def pieces_of(text: str, start: int, end: int) -> list[Piece]:
     found: list[Piece] = []
     previous = ""  # the letter before
     above = start
-    body = text[start:end].replace("\r", "\n")
+    body, offset_of = unreturned(text[start:end])
     for match in _MARK.finditer(body):
         if match.start() == 0:
             continue
-        at = start + match.start()
+        at = start + offset_of(match.start())
         kind = match.lastgroup or "text"
         if kind == "text":
-            if (
-                _FINISHED.search(body, max(0, match.start() - 66), match.start() - 1)
-                or body[match.start() - 2 : match.start()] == "\n\n"
-            ):
+            if _FINISHED.search(body, max(0, match.start() - 66), match.start() - 1):
                 found.append(Piece(at, "", 0))
             continue
         mark = match[kind]

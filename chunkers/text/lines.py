@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Callable
 
 NEWLINE = re.compile(r"\r\n|\n|\r")
+_RETURN = re.compile(r"\r\n")
 NON_SPACE = re.compile(r"\S")
+
+
+def unreturned(text: str) -> tuple[str, Callable[[int], int]]:
+    """`text` with `\\n` for every line end, and what tells where an offset in that lies in `text`."""
+    if "\r" not in text:
+        return text, int
+    feeds = [found.start() - number for number, found in enumerate(_RETURN.finditer(text))]
+    return _RETURN.sub("\n", text).replace("\r", "\n"), lambda offset: offset + bisect_left(feeds, offset)
 
 
 def line_starts(text: str, start: int = 0, end: int | None = None) -> list[int]:

@@ -243,3 +243,59 @@ def test_titles_below_their_labels_and_numbers_of_codes(
     text: str, found: list[tuple[str, str, tuple[str, ...]]]
 ) -> None:
     assert paths_of(text) == found
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_underlined_lines_of_law_are_headings_without_their_underlines(line_end: str) -> None:
+    text = (
+        "Chapter 1\n=========\n\nArticle 1\n---------\nThe first.\n\n"
+        "Chapter 2\nRates\n=====\nArticle 2\n---------\nThe duty\n\nThe second.\n"
+    ).replace("\n", line_end)
+    law = read_law(text)
+    assert [(each.path, each.label, each.title) for each in law.articles] == [
+        (("Chapter 1",), "Article 1", ""),
+        (("Chapter 2 Rates",), "Article 2", "The duty"),
+    ]
+    assert [text[start:end].split(line_end) for start, end in law.heads] == [
+        ["Chapter 1", "========="],
+        ["Article 1", "---------"],
+        ["Chapter 2", "Rates", "====="],
+        ["Article 2", "---------"],
+        ["The duty"],
+    ]
+
+
+def test_a_paragraph_above_an_underline_is_made_of_the_lines_of_law_in_it() -> None:
+    text = "The Act\nof 1900\nPart I\nArticle 1. The duty is paid.\n---\nMore of it.\n"
+    law = read_law(text)
+    assert [(text[each.start : each.end], each.path) for each in law.units] == [
+        (text, ("The Act\nof 1900", "Part I")),
+    ]
+    assert [text[start:end] for start, end in law.heads] == [
+        "The Act\nof 1900\n",
+        "Part I",
+        "Article 1. The duty is paid.\n---",
+    ]
+
+
+@pytest.mark.parametrize("line_end", ["\r\n", "\r"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_line_ends_of_any_kind_make_the_same_law(case: dict[str, Any], line_end: str) -> None:
+    assert told(case["input"].replace("\n", line_end)) == told(case["input"])
+
+
+def told(text: str) -> Any:
+    """Everything that is read out of a law, its text with `\\n` for every line end."""
+    law = read_law(text)
+    heads = [(text[start:end],) for start, end in law.heads]
+    units = [(text[each.start : each.end], *each[3 if isinstance(each, Article) else 2 :]) for each in law.units]
+    articles = [
+        [(text[at : each.end], mark, depth) for at, mark, depth in pieces_of(text, each.line, each.end)]
+        for each in law.articles
+    ]
+    return json.loads(json.dumps([heads, units, articles]).replace("\\r\\n", "\\n").replace("\\r", "\\n"))
+
+
+def test_a_line_below_a_blank_one_that_holds_spaces_begins_a_paragraph() -> None:
+    text = "第二条 本法适用于中国\n \n下列情形除外\n"
+    assert [text[piece.start :].split()[0] for piece in pieces_of(text, 0, len(text))] == ["第二条", "下列情形除外"]
