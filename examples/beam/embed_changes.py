@@ -26,6 +26,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from vector_index import NOTHING, DeleteVectors, HashedWords, SqliteVectors, VectorIndex
 
 from pipelines.beam.rag import chunk_of_row
+from pipelines.errors import RechunkError
 from pipelines.operations.changes import ChangesSince, changes_since
 
 IN_INDEX = MetricsFilter().with_namespace("index")
@@ -55,7 +56,11 @@ def main() -> None:
         for similarity, id_, text in VectorIndex(given.index).nearest(given.query, 3):
             print(f"{similarity:.2f}  {id_}  {text[:60]!r}")
         return
-    done = update(given.table, given.index, options)
+    try:
+        done = update(given.table, given.index, options)
+    except RechunkError as error:  # no such table, or a version that it does not have any more
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
     print(f"version {done.version}: {done.upserts} upserted, {done.deletions} deleted")
 
 

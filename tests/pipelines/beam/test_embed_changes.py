@@ -166,6 +166,9 @@ def test_the_command_says_what_it_did(
     (tmp_path / "documents/a.txt").write_text("High tide at noon.")
     config, index = tmp_path / "rechunk.yaml", str(tmp_path / "vectors.db")
     config.write_text(f"name: t\nsource: [{{path: '{tmp_path}/documents'}}]\noutput: {{path: '{tmp_path}/table'}}\n")
+    with pytest.raises(SystemExit, match="6"):
+        command(str(config), index)
+    assert capsys.readouterr().err.endswith("holds no table: nothing was committed there yet\n")
     run(load_config(config), RunOptions(workers=1), lambda event: None)
     assert command(str(config), index) == "version 0: 1 upserted, 0 deleted\n"
     assert command(str(config), index) == "version 0: 0 upserted, 0 deleted\n"
