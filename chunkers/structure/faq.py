@@ -10,8 +10,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from chunkers.structure.faq_marks import ANY_MARK, find_details, find_markers, find_standing
-from chunkers.structure.faq_units import ASKING, ASKS, Event, Faq, Given, Reader
+from chunkers.structure.faq_units import ASKING, ASKS, Event, Faq, Given, Pair, Part, Reader
 from chunkers.structure.markdown import Heading, Reading
+from chunkers.text.lines import unreturned
 
 LEAST_PAIRS = 2
 LEAST_HEADINGS = 3
@@ -23,10 +24,21 @@ _OVERLINE = re.compile(r"\A([=\-~^\"'`*+#.:_])\1{2,}\n")
 
 def read_faq(text: str) -> Faq:
     """The questions of a plain or Markdown text."""
-    reading = Reading(text)
-    lines = text.replace("\r", "\n") if "\r" in text else text
-    details = find_details(text, lines)
-    return assemble(text, reading.headings, details, held=reading.held if reading.has_breaks else ())
+    lines, offset_of = unreturned(text)
+    reading = Reading(lines)
+    held = reading.held if reading.has_breaks else ()
+    faq = assemble(lines, reading.headings, find_details(lines), held=held)
+    if lines is text:
+        return faq
+    units: list[Pair | Part] = []
+    for unit in faq.units:
+        start, end = offset_of(unit.start), offset_of(unit.end)
+        if isinstance(unit, Pair):
+            units.append(unit._replace(start=start, answer=offset_of(unit.answer), end=end))
+        else:
+            units.append(unit._replace(start=start, end=end))
+    heads = [(offset_of(start), offset_of(end)) for start, end in faq.heads]
+    return Faq(units, heads, faq.title, frozenset(map(offset_of, faq.asked)))
 
 
 def is_faq(text: str) -> bool:

@@ -46,7 +46,7 @@ ANY_MARK = re.compile(rf"(?m)^[ \t\u3000>*+_#\-【\[［(（]{{0,16}}(?:[QＱqA�
 _DETAILS = re.compile(r"(?i)<(?P<close>/)?(?P<name>details|summary)\b[^<>]{0,1000}>")
 
 
-def find_details(text: str, lines: str) -> list[Given]:
+def find_details(lines: str) -> list[Given]:
     """`<details>` that start a line, with their `<summary>`; the outermost only."""
     found: list[Given] = []
     depth = start = summary = answer = 0
@@ -62,8 +62,6 @@ def find_details(text: str, lines: str) -> list[Given]:
                 end = len(lines) if newline < 0 or lines[match.end() : newline].strip() else newline + 1
                 end = end if newline < 0 or not lines[match.end() : newline].strip() else match.end()
                 question = " ".join(TAG.sub("", lines[summary:answer]).split())
-                if text[end - 1 : end + 1] == "\r\n":
-                    end += 1
                 if lines[end - 1 : end] == "\n" or end == len(lines):
                     found.append(Given(start, answer, end, question, "details"))
                 answer = 0

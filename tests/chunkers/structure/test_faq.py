@@ -217,3 +217,27 @@ def test_marks_of_other_languages(text: str, found: list[list[str]]) -> None:
 )
 def test_bold_and_numbered_lines_that_ask_where_nothing_else_does(text: str, found: list[str]) -> None:
     assert [question for question, _ in pairs(text)] == found
+
+
+@pytest.mark.parametrize("line_end", ["\r\n", "\r"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(case["input"] for case in CASES if not is_page(case["input"], None, None)),
+        "Read on.\nQ: What is it?\nThis.\nQ: Who?\nMe.\n",
+        "<div\nQ: What is it?\nA: This.\n",
+        "Frage: Was?\nAntwort: Das.\n\n<details>\n<summary>Wer?</summary>\nDer.\n</details>\nEnde.\n",
+    ],
+)
+def test_line_ends_of_any_kind_make_the_same_pairs(text: str, line_end: str) -> None:
+    assert told(text.replace("\n", line_end)) == told(text)
+
+
+def told(text: str) -> Any:
+    """Everything that is read out of a text, with `\\n` for every line end."""
+    faq = read_faq(text)
+    pairs = [(*pair[3:], text[pair.answer : pair.end]) for pair in faq.pairs]
+    units = [(text[unit.start : unit.end], unit.path) for unit in faq.units]
+    heads = [(text[start:end], start in faq.asked) for start, end in faq.heads]
+    made = json.dumps([pairs, units, heads, faq.title])
+    return json.loads(made.replace("\\r\\n", "\\n").replace("\\r", "\\n"))
