@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from pathlib import Path
 from urllib.parse import unquote
@@ -14,6 +15,7 @@ import pytest
 import chunkers
 from chunkers.composing import auto
 from chunkers.cutting.languages import LANGUAGES
+from pipelines.__main__ import main
 from pipelines.table import schemas
 from tests import test_structure_cases
 from tests.chunkers import test_cases
@@ -47,6 +49,29 @@ def test_outputs_page_says_which_columns_are_never_null(table: Path) -> None:
         assert rows.num_rows > 50
         nulls = {name for name in rows.column_names if rows[name].null_count}
         assert nulls <= {name for name, _, null, *_ in page[kind] if null != "never"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["run", "plan", "files", "verify", "show", "show --document README.md"],
+)
+def test_outputs_page_names_keys_that_programs_find(
+    command: str, table: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(table)
+    name, *options = command.split()
+    assert main([name, "nightly.yaml", *options, "--output", "json"]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    section = (ROOT / "docs/outputs.md").read_text(encoding="utf-8").partition("\n## What commands print")[2]
+    (cell,) = re.findall(rf"^\| `{name}` \| (.*) \|$", section, re.MULTILINE)
+    named = set(re.findall(r"`([a-z_0-9]+)`", cell))
+    keys = {*found[0], *found[0].get("summary", ())}
+    if name == "show":
+        assert {key for key in keys if key in ("document", "failure", "chunks")} <= named
+        assert bool(options) == ({"document", "failure", "chunks"} <= keys)
+    else:
+        assert len(named) > 3
+        assert named <= keys
 
 
 def _type_name(type_: object) -> str:
