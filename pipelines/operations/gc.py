@@ -78,7 +78,8 @@ def collect(
     held = {path for path, entry in claims.items() if is_held(store, entry, now)}
     for run in sorted(runs.values(), key=work.place):
         work.judge(run, at_work=layout.claim_file(run.run_id) in held)
-    stale = [entry for path, entry in claims.items() if path not in held]
+    told = {layout.claim_file(run_id) for run_id in work.broken_off()}  # the next run asks what became of them
+    stale = [entry for path, entry in claims.items() if path not in held | told]
     work.delete({entry.path: entry.size for entry in (*stale, *temporaries) if _is_past(entry.modified, now, grace)})
     try:
         work.abort(store.uploads(), held)
@@ -123,6 +124,7 @@ class _Collection:
         dry_run: bool,
     ) -> None:
         self._store = store
+        self._runs = runs
         self._kept = kept
         self._now = now
         self._retain = retain
@@ -155,6 +157,14 @@ class _Collection:
             (run.ended and _is_past(idle, self._now, self._grace)) or _is_past(idle, self._now, self._retain)
         ):
             self._mark(run)
+
+    def broken_off(self) -> list[str]:
+        """The runs that neither ended nor are being collected."""
+        return [
+            run.run_id
+            for run in self._runs.values()
+            if not (run.ended or run.expired or run.run_id in self._versions or run.run_id in self.found.marked)
+        ]
 
     def _delete_version(self, run: RunFiles) -> None:
         gone = [path for path in run.entries if path not in self._kept.named]

@@ -75,6 +75,17 @@ def _fresh(store: Store, own: str, now: int | None) -> Iterator[Claim]:
             yield claim
 
 
+def dead_runs(store: Store) -> list[str]:
+    """The runs whose claims nobody holds any more, newest first: they died without a word."""
+    try:
+        entries = [entry for page in store.list(layout.CLAIMS) for entry in page.entries()]
+        alive = {claim.run_id for claim in _fresh(store, "", None)} if entries else set()
+    except _ANY:
+        return []
+    found = {run_id for entry in entries if (run_id := layout.claimed_run(entry.path)) is not None}
+    return sorted(found - alive, reverse=True)
+
+
 def is_held(store: Store, entry: Entry, now: int) -> bool:
     """Whether the claim in the file `entry`, or any other file among claims, still holds at `now` (UTC ns)."""
     run_id = layout.claimed_run(entry.path)

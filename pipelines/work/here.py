@@ -8,10 +8,12 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from pipelines.allocation import rare_collections
 from pipelines.routing import Router
 from pipelines.work.chunk_shard import chunk_shard
+from pipelines.work.deaths import deaths_before
 from pipelines.work.decide import decide
 from pipelines.work.finish import commit_run, numbered_shards, publish_some, report_plan
 from pipelines.work.job import Job
@@ -25,6 +27,7 @@ def run_here(job: Job, *, publish: bool = True) -> None:
     """
     with rare_collections(), _nothing_from_before():
         plan, router = load_plan(job.table(), job.run_id), Router(job.config)
+        job = replace(job, isolate_after=max(0, job.isolate_after - deaths_before(job, plan.base)))
         decision = decide(job, plan, [chunk_shard(job, plan, router, task.index) for task in plan.tasks])
         if not publish:
             report_plan(job, decision)

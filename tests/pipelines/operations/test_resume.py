@@ -18,12 +18,15 @@ from pipelines.cli.main import main
 from pipelines.config.model import Guard, Output
 from pipelines.errors import TableStateError, UsageError
 from pipelines.observe.events import Event, OtherRun
+from pipelines.operations.gc import collect
 from pipelines.operations.resume import resume
 from pipelines.records import Outcome
 from pipelines.table import claims, layout
 from pipelines.work import finish, here
 from pipelines.work.chunk_shard import chunk_shard
+from pipelines.work.deaths import deaths_before
 from pipelines.work.decide import decide
+from pipelines.work.job import Job
 from tests.pipelines.run.corpus import Corpus, assert_changes_law, rule, text
 
 ROOT = Path(__file__).parents[3]
@@ -270,8 +273,7 @@ def test_a_claim_is_there_while_a_run_works_and_warns_others(corpus: Corpus, mon
     )
 
 
-def leave_claim(corpus: Corpus, **fields: Any) -> Path:
-    run_id = "20200101T000000Z-00000000"
+def leave_claim(corpus: Corpus, run_id: str = "20200101T000000Z-00000000", **fields: Any) -> Path:
     file = corpus.root / "table" / layout.claim_file(run_id)
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps({"run_id": run_id, "host": "", "process": 1, "since": "then"} | fields))
@@ -343,6 +345,46 @@ def test_a_document_that_kills_its_process_is_isolated_from_the_third_attempt_on
     assert corpus.ids() == ["000.txt#0", "001.txt#0", "002.txt#0"]
     (failure,) = corpus.failures()
     assert (failure["id"], failure["error"]) == ("deadly.txt", "killed")
+
+
+def test_a_document_that_kills_every_run_is_isolated_from_the_third_on(tmp_path: Path) -> None:
+    """As a nightly job has it, which knows no resume and collects what is left."""
+    corpus = Corpus(tmp_path)
+    corpus.fill(3, paragraphs=1)
+    corpus.run()
+    corpus.write("deadly.txt", "THE KILLER")
+    command = [sys.executable, "-c", DEADLY, str(tmp_path), "run"]
+    ends = []
+    for _ in range(3):
+        ends.append(subprocess.run(command, cwd=ROOT, capture_output=True).returncode)
+        for claim in (tmp_path / "table/claims").iterdir():
+            age(claim, 24 * 3600)
+        collect(corpus.store)
+    assert ends == [7, 7, 0]
+    assert corpus.ids() == ["000.txt#0", "001.txt#0", "002.txt#0"]
+    (failure,) = corpus.failures()
+    assert (failure["id"], failure["error"]) == ("deadly.txt", "killed")
+    claim = leave_claim(corpus)
+    age(claim, 24 * 3600)
+    collect(corpus.store)
+    assert not claim.exists()
+
+
+def test_runs_that_died_outside_of_a_task_or_on_another_version_are_no_deaths(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_no_task, before_any = break_off(corpus, monkeypatch, "decide"), break_off(corpus, monkeypatch, "chunk_shard")
+    in_a_task = break_off(corpus, monkeypatch, "chunk_shard", after=1)
+    corpus.store.write(layout.start_marker(in_a_task, 1, "a"), b"")
+    alive = break_off(corpus, monkeypatch, "chunk_shard", after=1)
+    corpus.store.write(layout.start_marker(alive, 1, "a"), b"")
+    for run_id in (in_no_task, before_any, in_a_task):
+        age(leave_claim(corpus, run_id), 24 * 3600)
+    leave_claim(corpus, alive, host=socket.gethostname(), process=os.getpid())
+    job = Job(config=corpus.config, run_id="20991231T235959Z-00000000", isolate_after=10)
+    assert deaths_before(job, base=0) == 1
+    assert deaths_before(job, base=1) == 0
+    assert deaths_before(replace(job, run_id=in_a_task), base=0) == 0
 
 
 DEADLY = """
