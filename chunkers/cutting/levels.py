@@ -152,6 +152,7 @@ BLANK_LINE = r"(?>\r\n|\n|\r)[ \t]*+(?>\r\n|\n|\r)"
 
 _ANY_BLANK_LINE = re.compile(BLANK_LINE)
 _ANY_LINE_END = re.compile(r"\r\n?|\n")
+_MOST_SPACE = 4096  # that is looked through for what a piece behind it starts at
 _BLANKS = re.compile(r"[ \t]*+")
 _NLS, _NLE = inside_class(NO_LINE_START), inside_class(NO_LINE_END)
 _WORD_EDGE = re.compile(
@@ -303,7 +304,7 @@ class Scanned:
         """Where to look from for the boundary whose piece starts at `low`: before the white space in front of it."""
         text = self._text
         if low and text[low - 1].isspace():
-            low = trim_space(text, max(0, low - 256), low)
+            low = trim_space(text, max(0, low - _MOST_SPACE), low)
         return max(0, low - 4)
 
     def _matches(self, start: int, stop: int) -> Iterator[re.Match[str]]:

@@ -90,6 +90,7 @@ def test_a_mark_behind_white_space_makes_no_empty_chunk() -> None:
             [0, 8, 17, 31],
             id="a line whose line end the limit leaves no room for",
         ),
+        pytest.param(f"a{' ' * 300}b a", 302, 1, [0, 301], id="a word behind hundreds of spaces"),
         pytest.param("a\x1f\x1b\na", 3, 1, [0, 2], id="a word that is a control character"),
         pytest.param(
             "a؟。a\na\na\n\n\n\n\n\n\n\n\n\x0ca", 16, 7, [0, 3], id="a sentence whose stop the limit leaves no room for"
