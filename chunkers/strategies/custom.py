@@ -52,7 +52,8 @@ def _imported(path: str) -> Any:
         for part in name.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError, SyntaxError) as error:
-        raise NotAChunker(path, f"the import path of a function ({error})") from error
+        hint = "; is its folder on PYTHONPATH?" if isinstance(error, ModuleNotFoundError) else ""
+        raise NotAChunker(path, f"the import path of a function ({error}{hint})") from error
     return found
 
 

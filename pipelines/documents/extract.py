@@ -26,6 +26,8 @@ def load_extractor(function: str) -> Callable[[bytes], str]:
         found = getattr(importlib.import_module(module), name)
     except AttributeError:
         raise ExtractorError(f"cannot be imported: {module} has no {name!r}") from None
+    except ModuleNotFoundError as error:
+        raise ExtractorError(f"cannot be imported: {error}; is its folder on PYTHONPATH?") from None
     except Exception as error:  # importing runs the module: anything may come out
         raise ExtractorError(f"cannot be imported: {type(error).__name__}: {error}") from None
     if not callable(found):

@@ -69,7 +69,7 @@ def test_overlap_of_strings_is_recorded() -> None:
         (f"{HERE}:later_object", "a function that is not async"),
         (f"{HERE}:NUMBER", "a function from text to a list of strings or spans, by its import path"),
         (f"{HERE}:missing", "has no attribute 'missing'"),
-        ("no.such.module:f", "No module named 'no'"),
+        ("no.such.module:f", "(No module named 'no'; is its folder on PYTHONPATH?)"),
         ("f", "the import path of a function, such as package.module:function"),
         (":f", "the import path of a function, such as package.module:function"),
         (f"{HERE}:takes_two", "missing a required argument: 'more'"),

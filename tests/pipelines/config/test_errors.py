@@ -316,7 +316,7 @@ SOURCES = [
     ),
     (
         "source:\n  - path: a\n    extractor: {function: 'no_such_module:f', version: a}\noutput: {path: t}\n",
-        "c.yaml:3: source[0].extractor.function is 'no_such_module:f', which cannot be imported: ModuleNotFoundError: No module named 'no_such_module'",
+        "c.yaml:3: source[0].extractor.function is 'no_such_module:f', which cannot be imported: No module named 'no_such_module'; is its folder on PYTHONPATH?",
     ),
     (
         "source:\n  - path: a\n    extractor: {function: 'json:loads', version: a}\n    format: csv\noutput: {path: t}\n",

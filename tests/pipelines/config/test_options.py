@@ -42,7 +42,7 @@ CASES = [
      "r50k_base, gpt2")),
     ("  default:\n    strategy: custom\n    chunker: no.module:f\n",
      ("c.yaml:7: chunking.default.chunker is 'no.module:f'; chunker must be the import path of a function (No module named "
-     "'no')")),
+     "'no'; is its folder on PYTHONPATH?)")),
     ("  default:\n    strategy: custom\n    chunker: tests.chunkers.strategies.chunker_samples:later\n",
      ("c.yaml:7: chunking.default.chunker is 'tests.chunkers.strategies.chunker_samples:later'; chunker must be a function that "
      "is not async")),

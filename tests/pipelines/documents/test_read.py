@@ -121,7 +121,7 @@ def _with_entities() -> bytes:
         ("json.loads", "is not of the form package.module:function"),
         ("json:", "is not of the form package.module:function"),
         ("json:nothing", "cannot be imported: json has no 'nothing'"),
-        ("no_such_package.x:y", "cannot be imported: ModuleNotFoundError: No module named 'no_such_package'"),
+        ("no_such_package.x:y", "cannot be imported: No module named 'no_such_package'; is its folder on PYTHONPATH?"),
         ("json:__name__", "is a str, not a function"),
     ],
 )
