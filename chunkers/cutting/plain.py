@@ -241,7 +241,7 @@ class _PlainPacker(Packer):
         text = self.text
         floor, least = max(stop - self.back, first + 1), position - self.most
         if hold:
-            floor = max(floor, above + 1, trim_space(text, position, hold) - self.most)
+            floor = max(floor, above + 1, trimmed_end(text, position, hold) - self.most)
         if floor >= stop or least >= stop:
             return position
         if floor < least:  # what makes a start of the first one that fits may stand in front of it: a stop, a line end

@@ -91,6 +91,13 @@ def test_a_mark_behind_white_space_makes_no_empty_chunk() -> None:
             id="a line whose line end the limit leaves no room for",
         ),
         pytest.param(f"a{' ' * 300}b a", 302, 1, [0, 301], id="a word behind hundreds of spaces"),
+        pytest.param(
+            "a\na    aaaaaa\naaaaaaa\naa\na\na\n\n    \na aaaaa\n\na\na\na\na \u0600\u200a",
+            39,
+            26,
+            [0, 22],
+            id="room for a rest whose last cluster holds a space",
+        ),
         pytest.param("a\x1f\x1b\na", 3, 1, [0, 2], id="a word that is a control character"),
         pytest.param(
             "a؟。a\na\na\n\n\n\n\n\n\n\n\n\x0ca", 16, 7, [0, 3], id="a sentence whose stop the limit leaves no room for"
