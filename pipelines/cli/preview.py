@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from chunkers import strategy_kinds
-from pipelines.errors import StorageError
+from pipelines.errors import StorageError, UsageError
 from pipelines.observe.console import Console, printable, printable_lines
 from pipelines.operations.preview import Preview, fields_of, preview_file
 from pipelines.operations.preview_page import page
@@ -17,9 +17,8 @@ _STYLES = ("cyan", "yellow")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a local document: text, Markdown, HTML, JSON, LaTeX, source")
-    parser.add_argument(
-        "--strategy", metavar="NAME", default="auto", help=f"{', '.join(sorted(strategy_kinds()))} (default: auto)"
-    )
+    parser.add_argument("--config", metavar="CONFIG", help="chunk it as a run with this configuration would")
+    parser.add_argument("--strategy", metavar="NAME", help=f"{', '.join(sorted(strategy_kinds()))} (default: auto)")
     parser.add_argument(
         "--set",
         metavar="OPTION=VALUE",
@@ -30,15 +29,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--encoding",
         metavar="NAME",
-        default="cl100k_base",
-        help="tokenizer that tokens are counted with (default: cl100k_base)",
+        help="tokenizer that tokens are counted with (default: the configuration's, else cl100k_base)",
     )
     parser.add_argument("--html", metavar="PAGE", help="write one HTML page to this file instead")
 
 
 def command(arguments: argparse.Namespace, console: Console) -> int:
+    if arguments.config is not None and (arguments.strategy is not None or arguments.set):
+        raise UsageError("--config says how to chunk, and so do --strategy and --set; leave out one of them")
     found = preview_file(
-        arguments.file, strategy=arguments.strategy, settings=arguments.set, encoding_name=arguments.encoding
+        arguments.file,
+        strategy=arguments.strategy or "auto",
+        settings=arguments.set,
+        encoding_name=arguments.encoding,
+        config_file=arguments.config,
     )
     if arguments.html is not None:
         try:

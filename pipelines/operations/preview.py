@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from chunkers import ChunkersError, Drop, OptionError, Span, build
-from chunkers.measure.tokens import ENCODINGS
-from pipelines.config.model import Budget, Source
+from chunkers import ChunkersError, Drop, Span
 from pipelines.documents.failures import DocumentFailure
 from pipelines.documents.formats.names import is_container
 from pipelines.documents.read import read_document
 from pipelines.errors import StorageError, UsageError
+from pipelines.operations.preview_choice import chosen, configured
 from pipelines.work.token_counter import token_counter
 
 _RECORDS = "shown as one text; a run reads its records as documents, unless `format` is text"
@@ -24,9 +21,14 @@ _RECORDS = "shown as one text; a run reads its records as documents, unless `for
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """A document and its chunks. `lengths` and `tokens` count what is embedded: context and text."""
+    """A document and its chunks. `lengths` and `tokens` count what is embedded: context and text.
+
+    `id` and `rule` (its `match`) are what a run would take, where a configuration was given.
+    """
 
     file: str
+    id: str | None
+    rule: str | None
     text: str
     encoding: str
     strategy: str
@@ -43,6 +45,8 @@ class Preview:
         """Everything but the document itself."""
         return {
             "file": self.file,
+            "id": self.id,
+            "rule": self.rule,
             "encoding": self.encoding,
             "characters": len(self.text),
             "strategy": self.strategy,
@@ -71,72 +75,57 @@ class Preview:
 
 
 def preview_file(
-    file: str, *, strategy: str = "auto", settings: Sequence[str] = (), encoding_name: str = "cl100k_base"
+    file: str,
+    *,
+    strategy: str = "auto",
+    settings: Sequence[str] = (),
+    encoding_name: str | None = None,
+    config_file: str | None = None,
 ) -> Preview:
     """Read `file`, cut it with `strategy` and the `settings` (`option=value`, the value in YAML), and count.
 
-    Raises UsageError for options that make no sense, a file that is none, and documents that cannot be chunked;
-    StorageError for a file that cannot be read.
+    With `config_file` it is read and cut as a run with that configuration would, instead. Raises ConfigError,
+    UsageError for options that make no sense, a file that is none, and documents that cannot be chunked; StorageError
+    for a file that cannot be read.
     """
+    if config_file is None:
+        choice = chosen(file, strategy, settings, encoding_name)
+    else:
+        choice = configured(file, config_file, encoding_name)
+    data = _read(file)
     try:
-        splitter = build(strategy, **options_from(settings))
-    except OptionError as error:
-        raise UsageError(str(error)) from error
-    if encoding_name not in ENCODINGS:
-        raise UsageError(
-            f"--encoding {encoding_name!r}: it names what tokens are counted in, one of {', '.join(ENCODINGS)}"
-        )
-    count = token_counter(encoding_name)
-    if "://" in file and not Path(file).exists():
-        raise UsageError(f"{file}: preview reads a file on this machine; copy it here first")
-    try:
-        data = Path(file).read_bytes()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
-        raise UsageError(f"{file}: {error.strerror}") from error
-    except OSError as error:
-        raise StorageError(error.strerror or str(error), address=file) from error
-    try:
-        source = Source(path=str(Path(file).parent))
-        document = read_document(data, source, Path(file).name, Budget())
-        split = splitter.split(document.text, path=document.path, media_type=document.media_type)
+        document = read_document(data, choice.source, choice.path, choice.limits)
+        split = choice.strategy.split(document.text, path=document.path, media_type=document.media_type)
     except (DocumentFailure, ChunkersError) as error:
         raise UsageError(f"{file}: {error}") from error
-    counted = count(document.text)
+    counted = token_counter(choice.encoding_name)(document.text)
     return Preview(
         file=file,
+        id=choice.id,
+        rule=choice.rule,
         text=document.text,
         encoding=document.encoding,
         strategy=split.strategy,
         title=split.title,
         metadata=split.metadata,
-        notes=(*split.notes, *([_RECORDS] if is_container(source, file) else [])),
+        notes=(*split.notes, *([_RECORDS] if is_container(choice.source, choice.path) else [])),
         spans=split.spans,
         drops=split.drops,
         lengths=[len(span.context) + len(span.text(document.text)) for span in split.spans],
         tokens=[counted(span.start, span.end, span.context, span.rendered) for span in split.spans],
-        encoding_name=encoding_name,
+        encoding_name=choice.encoding_name,
     )
 
 
-def options_from(settings: Sequence[str]) -> dict[str, Any]:
-    """`["max_size=500", "per_type.markdown.overlap=0"]` as options. Raises UsageError."""
-    options: dict[str, Any] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals or not name.strip():
-            raise UsageError(f"--set {setting!r}: write it as option=value, such as max_size=500")
-        try:
-            parsed = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise UsageError(f"--set {setting!r}: the value is not YAML ({error})") from error
-        at = options
-        *outer, last = name.strip().split(".")
-        for part in outer:
-            at = at.setdefault(part, {})
-            if not isinstance(at, dict):
-                raise UsageError(f"--set {setting!r}: {part} has a value already")
-        at[last] = parsed
-    return options
+def _read(file: str) -> bytes:
+    if "://" in file and not Path(file).exists():
+        raise UsageError(f"{file}: preview reads a file on this machine; copy it here first")
+    try:
+        return Path(file).read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+        raise UsageError(f"{file}: {error.strerror}") from error
+    except OSError as error:
+        raise StorageError(error.strerror or str(error), address=file) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +164,8 @@ def fields_of(preview: Preview) -> dict[str, Any]:
     """What stands above the chunks, by name."""
     shown = {
         "file": preview.file,
+        "id": preview.id,
+        "rule": preview.rule,
         "encoding": preview.encoding,
         "strategy": preview.strategy,
         "title": preview.title,

@@ -12,7 +12,8 @@ import pytest
 
 from pipelines.__main__ import main
 from pipelines.errors import UsageError
-from pipelines.operations.preview import options_from, pieces, preview_file
+from pipelines.operations.preview import pieces, preview_file
+from pipelines.operations.preview_choice import options_from
 
 TEXT = "# One\n\nAlpha beta gamma delta.\n\n# Two\n\nEpsilon zeta eta theta iota kappa. Lambda mu nu xi omicron.\n"
 
@@ -69,6 +70,67 @@ def test_a_missing_file_and_a_binary_one(tmp_path: Path, capsys: pytest.CaptureF
     (tmp_path / "x.pdf").write_bytes(b"%PDF-1.7\n\x00\x01")
     assert main(["preview", str(tmp_path / "x.pdf")]) == 2
     assert "x.pdf" in capsys.readouterr().err
+
+
+CONFIG = """
+source:
+  - {path: docs, exclude: ["drafts/**"], id_prefix: d/}
+  - {path: one.txt, id_prefix: o/, decoding: {encoding: cp1252}}
+chunking:
+  default: {strategy: auto, max_size: 60, overlap: 0}
+  rules: [{match: "d/short/**", strategy: recursive, max_size: 20, overlap: 0}]
+tokens: {encoding_name: o200k_base}
+output: {path: table}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("docs/a.md", "docs/short/b.md", "docs/drafts/c.md", "elsewhere/d.md"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(TEXT, encoding="utf-8")
+    Path("docs/linked.md").symlink_to("../elsewhere/d.md")
+    Path("one.txt").write_bytes("naïve".encode("cp1252"))
+    Path("c.yaml").write_text(CONFIG, encoding="utf-8")
+    return tmp_path
+
+
+def test_with_a_configuration_it_shows_what_a_run_makes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "c.yaml"]) == 0
+    files = {"docs/a.md": "d/a.md", "docs/short/b.md": "d/short/b.md", "docs/linked.md": "d/linked.md"}
+    for file, id_ in {**files, "one.txt": "o/one.txt", f"{project}/docs/a.md": "d/a.md"}.items():
+        capsys.readouterr()
+        assert main(["preview", file, "--config", "c.yaml", "--output", "json"]) == 0
+        shown = json.loads(capsys.readouterr().out)
+        assert main(["show", "c.yaml", "--document", id_, "--output", "json"]) == 0
+        stored = json.loads(capsys.readouterr().out)
+        assert (shown["id"], shown["encoding"]) == (id_, stored["document"]["encoding"])
+        assert [(each["start"], each["end"], each["tokens"]) for each in shown["chunks"]] == [
+            (each["start_index"], each["end_index"], each["token_count"]) for each in stored["chunks"]
+        ]
+    assert preview_file("docs/short/b.md", config_file="c.yaml").rule == "d/short/**"
+    assert preview_file("docs/a.md", config_file="c.yaml").rule == "(default)"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["docs/drafts/c.md", "--config", "c.yaml"], "docs/drafts/c.md: no source of c.yaml takes it"),
+        (["elsewhere/d.md", "--config", "c.yaml"], "elsewhere/d.md: no source of c.yaml takes it"),
+        (["docs/none.md", "--config", "c.yaml"], "docs/none.md: No such file or directory"),
+        (["docs/a.md", "--config", "no.yaml"], "no.yaml: cannot be read: No such file or directory"),
+        (
+            ["docs/a.md", "--config", "c.yaml", "--set", "max_size=5"],
+            "--config says how to chunk, and so do --strategy and --set; leave out one of them",
+        ),
+    ],
+)
+def test_what_a_configuration_does_not_chunk(
+    arguments: list[str], said: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["preview", *arguments]) == 2
+    assert capsys.readouterr().err == f"error: {said}\n"
 
 
 def test_an_address_is_no_file(capsys: pytest.CaptureFixture[str]) -> None:
