@@ -33,11 +33,13 @@ class Walk:
         self._now = time.time_ns()
         self._seen: set[tuple[int, int]] = set()
         self._page = Page.new()
+        self._failed: OSError | None = None
 
     def pages(self, folder: str, stem: str) -> Iterator[Page]:
         """What is below `folder` (empty, or with its slash), of its own only names that start with `stem`.
 
-        A folder that cannot be listed is an OSError after all the rest, which is worth knowing although it is not all.
+        A folder that cannot be listed, or something in one that cannot be seen, is an OSError after all the rest, which
+        is worth knowing although it is not all.
         """
         try:
             info = os.stat(self._root + folder)
@@ -48,7 +50,6 @@ class Walk:
         self._seen.add((info.st_dev, info.st_ino))
         pending: list[str | Page] = [folder]
         links: list[str] = []
-        failed: OSError | None = None
         while pending or links:
             is_link = not pending
             parent = heapq.heappop(links) if is_link else pending.pop()
@@ -67,7 +68,7 @@ class Walk:
                         raise
                     continue
                 except OSError as error:
-                    failed = failed or error
+                    self._failed = self._failed or error
                     continue
                 pending += reversed(found.parts())
                 for link in found.links:
@@ -77,8 +78,8 @@ class Walk:
                 self._page = Page.new()
         if self._page.paths:
             yield self._page
-        if failed is not None:
-            raise failed
+        if self._failed is not None:
+            raise self._failed
 
     def _first_visit(self, folder: str) -> bool:
         return self._is_new(os.stat(self._root + folder))
@@ -110,12 +111,18 @@ class Walk:
                     self._add(item, folder, found)
                 except FileNotFoundError:
                     continue
+                except OSError as error:
+                    self._failed = self._failed or self._located(error, folder)
         except OSError as error:
-            error.filename = self._root + folder + (error.filename if isinstance(error.filename, str) else "")
+            self._located(error, folder)
             raise
         finally:
             os.close(descriptor)
         return found
+
+    def _located(self, error: OSError, folder: str) -> OSError:
+        error.filename = self._root + folder + (error.filename if isinstance(error.filename, str) else "")
+        return error
 
     def _add(self, item: os.DirEntry[str], folder: str, found: _Found) -> None:
         """Add one thing that a folder holds, whatever it is."""

@@ -174,10 +174,14 @@ def test_what_cannot_be_listed_fails_the_listing_after_all_the_rest(tmp_path: Pa
 
 
 def test_a_link_that_cannot_be_followed_is_not_taken_for_broken(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
     (tmp_path / "link.md").symlink_to("x" * 300)
-    (tmp_path / "z.md").write_text("z")
+    for path in ("a.md", "folder/b.md", "z.md"):
+        (tmp_path / path).write_text("z")
+    found: list[str] = []
     with pytest.raises(StorageError, match=r"link\.md: cannot be listed: File name too long"):
-        listing(LocalStore(str(tmp_path)))
+        found.extend(path for page in LocalStore(str(tmp_path)).list() for path in page.paths)
+    assert found == ["a.md", "folder/b.md", "z.md"]
 
 
 def test_a_pipe_that_took_a_files_place_is_not_waited_for(tmp_path: Path) -> None:
