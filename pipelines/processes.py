@@ -110,16 +110,26 @@ def die_with_parent() -> None:
 
 
 class Repeating:
-    """Does `work` every so many seconds, in a thread, until it is stopped."""
+    """Does `work` every so many seconds, in a thread, until it is stopped; `at_once`: for the first time right now."""
 
-    def __init__(self, seconds: float, work: Callable[[], None], *, name: str) -> None:
+    def __init__(self, seconds: float, work: Callable[[], None], *, name: str, at_once: bool = False) -> None:
         self._done = threading.Event()
-        self._thread = threading.Thread(target=self._repeat, args=(seconds, work), name=name, daemon=True)
+        self._worked = threading.Event()
+        self._thread = threading.Thread(target=self._repeat, args=(seconds, work, at_once), name=name, daemon=True)
         self._thread.start()
 
-    def _repeat(self, seconds: float, work: Callable[[], None]) -> None:
-        while not self._done.wait(seconds):
-            work()
+    def _repeat(self, seconds: float, work: Callable[[], None], at_once: bool) -> None:
+        try:
+            while at_once or not self._done.wait(seconds):
+                at_once = False
+                work()
+                self._worked.set()
+        finally:
+            self._worked.set()
+
+    def wait(self) -> None:
+        """Wait until it has worked once."""
+        self._worked.wait()
 
     def stop(self) -> None:
         """End it, and wait until what it is doing is done. It may be stopped already."""

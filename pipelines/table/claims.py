@@ -153,15 +153,16 @@ def claimed(store: Store, run_id: str) -> Iterator[None]:
         with suppress(*_ANY):
             store.write(path, data)
 
-    refresh()
-    refreshing = Repeating(REFRESH_SECONDS, refresh, name="claim")
-
     def end() -> None:
-        refreshing.stop()
+        for each in refreshing:
+            each.stop()  # what is on its way would come after it is dropped
         drop_claim(store, run_id)
 
+    refreshing: list[Repeating] = []
     with duty(end):
         try:
+            refreshing.append(Repeating(REFRESH_SECONDS, refresh, name="claim", at_once=True))
+            refreshing[0].wait()
             yield
         finally:
             end()

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,9 @@ from pipelines.errors import TableStateError, UsageError
 from pipelines.observe.events import Event, OtherRun
 from pipelines.operations.gc import collect
 from pipelines.operations.resume import resume
+from pipelines.processes import do_duties
 from pipelines.records import Outcome
+from pipelines.storage.local import LocalStore
 from pipelines.table import claims, layout
 from pipelines.work import finish, here
 from pipelines.work.chunk_shard import chunk_shard
@@ -305,6 +308,32 @@ def test_a_claim_is_refreshed(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -
             time.sleep(0.01)
         assert file.stat().st_mtime != 1_700_000_000
     assert not file.exists()
+
+
+def test_a_claim_that_is_on_its_way_when_a_signal_comes_is_given_up(tmp_path: Path) -> None:
+    on_its_way, arrives, over = threading.Event(), threading.Event(), threading.Event()
+
+    class FarAway(LocalStore):
+        def write(self, path: str, data: bytes) -> None:
+            on_its_way.set()
+            arrives.wait()
+            super().write(path, data)
+
+    store = FarAway(str(tmp_path))
+
+    def work() -> None:
+        with claims.claimed(store, "20200101T000000Z-00000000"):
+            over.wait()
+
+    working = threading.Thread(target=work)
+    working.start()
+    on_its_way.wait()
+    threading.Timer(0.1, arrives.set).start()
+    do_duties(30)
+    held = store.exists(layout.claim_file("20200101T000000Z-00000000"))
+    over.set()
+    working.join()
+    assert not held
 
 
 def test_a_claim_that_nobody_refreshes_by_the_clock_lasts_longer_and_ends_with_its_run(corpus: Corpus) -> None:
