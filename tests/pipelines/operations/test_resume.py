@@ -311,13 +311,14 @@ def test_a_claim_is_refreshed(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_claim_that_is_on_its_way_when_a_signal_comes_is_given_up(tmp_path: Path) -> None:
-    on_its_way, arrives, over = threading.Event(), threading.Event(), threading.Event()
+    on_its_way, arrives, arrived, over = (threading.Event() for _ in range(4))
 
     class FarAway(LocalStore):
-        def write(self, path: str, data: bytes) -> None:
+        def write(self, path: str, data: bytes | memoryview[int]) -> None:
             on_its_way.set()
             arrives.wait()
             super().write(path, data)
+            arrived.set()
 
     store = FarAway(str(tmp_path))
 
@@ -330,6 +331,7 @@ def test_a_claim_that_is_on_its_way_when_a_signal_comes_is_given_up(tmp_path: Pa
     on_its_way.wait()
     threading.Timer(0.1, arrives.set).start()
     do_duties(30)
+    arrived.wait()
     held = store.exists(layout.claim_file("20200101T000000Z-00000000"))
     over.set()
     working.join()
