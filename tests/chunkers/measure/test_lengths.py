@@ -117,7 +117,11 @@ def test_a_length_function_takes_the_place_of_the_unit() -> None:
     ("call", "name", "allowed"),
     [
         (lambda: unit_for("chars"), "unit", "one of characters, tokens, words, bytes"),
-        (lambda: unit_for("characters", 3), "length_function", "callable"),  # type: ignore[arg-type]
+        (
+            lambda: unit_for("characters", 3),  # type: ignore[arg-type]
+            "length_function",
+            "a function (from Python only; elsewhere, name a `unit`)",
+        ),
         (
             lambda: unit_for("tokens", None, "cl200k"),
             "encoding_name",
