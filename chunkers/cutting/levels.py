@@ -151,6 +151,7 @@ BLANK_LINE = r"(?>\r\n|\n|\r)[ \t]*+(?>\r\n|\n|\r)"
 """A blank line, with any line ends, as a regular expression."""
 
 _ANY_BLANK_LINE = re.compile(BLANK_LINE)
+_TRAILING = re.compile(r"\n(?<=[ \t]\n)")  # str.find takes three times as long to look for two characters
 _ANY_LINE_END = re.compile(r"\r\n?|\n")
 _MOST_SPACE = 4096  # that is looked through for what a piece behind it starts at
 _BLANKS = re.compile(r"[ \t]*+")
@@ -217,11 +218,10 @@ class _Needle:
 class _BlankLines(_Needle):
     """Blank lines where lines end in `\\n`: empty ones by str.rfind, those of spaces only where one may be nearer."""
 
-    __slots__ = ("_tabs", "spaced")
+    __slots__ = ("spaced",)
 
     def __init__(self, text: str) -> None:
         super().__init__(text, "\n\n", "blank-line")
-        self._tabs = "\t" in text
         self.spaced = Scanned(text, _ANY_BLANK_LINE, "blank-line", at_start=True)
 
     def last(self, low: int, high: int) -> Gap | None:
@@ -245,8 +245,7 @@ class _BlankLines(_Needle):
 
     def may_be_spaced(self, low: int, high: int) -> bool:
         """Whether some line between the offsets ends in a space or tab, as a blank one that is not empty does."""
-        find = self._text.find
-        return find(" \n", low, high + 2) >= 0 or (self._tabs and find("\t\n", low, high + 2) >= 0)
+        return _TRAILING.search(self._text, low + 1, high + 2) is not None
 
 
 class Scanned:

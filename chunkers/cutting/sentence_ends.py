@@ -13,6 +13,7 @@ _FRESH = re.compile(
     r"|[a-z]\)[ \t]|[a-z]\.[ \t](?!\w\.)|[ivx]{2,5}[.)][ \t]|[①-⑳●■◆]|[（(][\d一二三四五六七八九十]{1,3}[）)]"
     r"|(?:[一二三四五六七八九十]{1,3}|\d{1,3})、|[０-９]{1,2}[．、])"
 )
+_EMPTY = re.compile(r"\n\n")  # str.find takes three times as long to look for two characters
 
 
 class Ends:
@@ -26,8 +27,8 @@ class Ends:
     def first(self, low: int, high: int) -> tuple[int, int] | None:
         """The first end in `low < end <= high`, and where the next sentence starts or white space in front of it."""
         text, fresh = self._text, _FRESH.match
-        blank = -1 if self._has_returns else text.find("\n\n", low + 1, high + 2)
-        mark: Gap | None = self._marks.first(low, blank if blank >= 0 else high)
+        blank = None if self._has_returns else _EMPTY.search(text, low + 1, high + 2)
+        mark: Gap | None = self._marks.first(low, blank.start() if blank is not None else high)
         stop = high if mark is None else mark[0]
         if self._has_returns:
             for line in NEWLINE.finditer(text, low + 1, stop + 1):
