@@ -18,6 +18,8 @@ from chunkers.records import NOTHING
 from chunkers.structure.plainyaml import PLAIN_LINES, load_plain, read_plain
 from chunkers.text.patterns import compile_pattern
 
+_new = tuple.__new__  # a third of the time of FrontMatter(…)
+
 MOST_CHARACTERS = 64 * 1024
 """Longer front matter is skipped like any other, but not parsed."""
 
@@ -57,7 +59,8 @@ def read_front_matter(text: str) -> FrontMatter | None:
         return None
     plain = _plain_front_matter().match(text)  # no line of it can be a mark or a fence
     if plain is not None and plain.end(1) <= MOST_CHARACTERS and (mapping := read_plain(plain[1])) is not None:
-        return FrontMatter(end=plain.end(), body=plain.start(1), tail=plain.end(1), metadata=_flatten(mapping))
+        body, tail = plain.span(1)
+        return _new(FrontMatter, (plain.end(), body, tail, _flatten(mapping), None))
     opener = _OPENER.match(text)
     if opener is None:
         return None

@@ -24,6 +24,7 @@ _SCALAR = (
 )
 PLAIN_LINES = rf"(?:\ *+(?:-\ ++(?:{_SCALAR})|{_KEY}:(?:\ *+(?=\n)|\ ++(?:{_SCALAR})))\ *+\n)++"
 """Some lines that `read_plain` can read, if any can, as a regular expression."""
+_NESTED = re.compile(r"\n(?:[ \-]|(?<=:\n))")
 _BOOLEANS = {**dict.fromkeys(("true", "True", "TRUE"), True), **dict.fromkeys(("false", "False", "FALSE"), False)}
 _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"])
 _LONGEST = max(map(len, _WORDS))
@@ -60,7 +61,7 @@ def load_plain(source: str) -> dict[str, Plain] | None:
 def read_plain(source: str) -> dict[str, Plain] | None:
     """The same for lines that `PLAIN_LINES` matched."""
     try:
-        if "\n " not in source and "\n-" not in source and ":\n" not in source and source[0] not in " -":
+        if source[0] not in " -" and not _NESTED.search(source):
             return _read_flat(source)
         lines: list[_Line] = [
             (len(space), _checked(key), _value(scalar) if scalar else None)
