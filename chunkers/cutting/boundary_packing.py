@@ -6,7 +6,6 @@ each other.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -14,9 +13,8 @@ from chunkers.budget import made
 from chunkers.cutting.packing import Packer
 from chunkers.cutting.separators import Positions
 from chunkers.records import NOTHING, Cut, Span
-from chunkers.text.lines import skip_space
+from chunkers.text.lines import SPACED, skip_space
 
-_SPACED = re.compile(r"\n[ \t]++(?:\n|\Z)")
 _new = tuple.__new__  # a third of the time of Span(…)
 
 
@@ -94,7 +92,7 @@ def _last_line(text: str, position: int, reach: int, rung: int) -> tuple[int, in
     """The last blank line that starts in `position < start <= reach`, which is of level `rung`, or else the last line
     end, of the next level; and where it ends. `position` if there is neither."""
     at = text.rfind("\n\n", position + 1, reach + 2)
-    if _SPACED.search(text, at if at > 0 else position + 1, reach + 1):
+    if SPACED.search(text, at if at > 0 else position + 1, reach + 1):
         return rung, position  # a blank line of spaces may be nearer
     if at > 0:
         return rung, at + 2

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from chunkers.records import Cut
 from chunkers.text.graphemes import floor_edge, next_edge
-from chunkers.text.lines import skip_space, trim_space
+from chunkers.text.lines import TRAILING, skip_space, trim_space
 from chunkers.text.scripts import HAN_KANA, NO_LINE_END, NO_LINE_START, inside_class
 from chunkers.text.sentences import (
     ASCII_SENTENCE_END,
@@ -151,7 +151,6 @@ BLANK_LINE = r"(?>\r\n|\n|\r)[ \t]*+(?>\r\n|\n|\r)"
 """A blank line, with any line ends, as a regular expression."""
 
 _ANY_BLANK_LINE = re.compile(BLANK_LINE)
-_TRAILING = re.compile(r"\n(?<=[ \t]\n)")  # str.find takes three times as long to look for two characters
 _ANY_LINE_END = re.compile(r"\r\n?|\n")
 _MOST_SPACE = 4096  # that is looked through for what a piece behind it starts at
 _BLANKS = re.compile(r"[ \t]*+")
@@ -245,7 +244,7 @@ class _BlankLines(_Needle):
 
     def may_be_spaced(self, low: int, high: int) -> bool:
         """Whether some line between the offsets ends in a space or tab, as a blank one that is not empty does."""
-        return _TRAILING.search(self._text, low + 1, high + 2) is not None
+        return TRAILING.search(self._text, low + 1, high + 2) is not None
 
 
 class Scanned:

@@ -20,12 +20,9 @@ from chunkers.cutting.packing import INSIDE_WORDS, Packer
 from chunkers.cutting.plain import Packing
 from chunkers.records import NOTHING, Cut, Drop, Span
 from chunkers.text.graphemes import is_edge, trimmed_end
-from chunkers.text.lines import NON_SPACE, skip_space, trim_space
+from chunkers.text.lines import BLANK, EMPTY, NON_SPACE, SPACED, skip_space, trim_space
 from chunkers.text.sentences import LATIN_STOP, OTHER_STOP, first_easy_start
 
-_BLANK = re.compile(r"\n[ \t]*+\n")
-_EMPTY = re.compile(r"\n\n")  # str.find takes three times as long to look for two characters
-_SPACED = re.compile(r"\n[ \t]++(?:\n|\Z)")
 _SLACK = 64
 _FAR = 200  # white space that may reach farther back than a word is looked for
 _WORD_START = re.compile(r"(?<=\s)\S")
@@ -71,7 +68,7 @@ class _LinePacker(Packer):
         marks, known, look, stands = self.found.by_rung, self.found.known, self.found.look, self.found.stand
         cuts: tuple[Cut, ...] = (*self.found.cuts, "blank-line", "line")
         find, append, opens, full_stop = text.find, spans.append, _OPENS.match, LATIN_STOP.search
-        empty = _EMPTY.search
+        empty = EMPTY.search
         begin = position = self.inner_start(0, 0)
         before = first = ended = 0  # the rung, start and end of the chunk before
         last = end - most
@@ -162,10 +159,10 @@ class _LinePacker(Packer):
         """The rung of blank lines and the last one in `low < end <= high`, or else of lines and the last line end."""
         text = self.text
         stop = text.rfind("\n\n", low + 1, high + 2)
-        if (stop < 0 or text.find("\n", stop + 2, high + 1) >= 0) and _SPACED.search(
+        if (stop < 0 or text.find("\n", stop + 2, high + 1) >= 0) and SPACED.search(
             text, stop if stop > 0 else low + 1, high + 1
         ):
-            found = [each.start() for each in _BLANK.finditer(text, stop if stop > 0 else low + 1, high + _SLACK)]
+            found = [each.start() for each in BLANK.finditer(text, stop if stop > 0 else low + 1, high + _SLACK)]
             while found and found[-1] > high:
                 found.pop()
             stop = found[-1] if found else stop
@@ -276,7 +273,7 @@ class _LinePacker(Packer):
         -1 where the general way has to decide.
         """
         text, lead = self.text, floor - 2 if floor > 2 else 0
-        empty = _EMPTY.search(text, lead, stop)
+        empty = EMPTY.search(text, lead, stop)
         if empty is not None:
             start = empty.end()
             if _OPENS.match(text, start):

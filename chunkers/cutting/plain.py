@@ -16,13 +16,12 @@ from chunkers.cutting.limits import Bounds, Limit
 from chunkers.cutting.packing import INSIDE_WORDS, Overlap, Packer, Trim, pack
 from chunkers.records import NOTHING, Cut, Drop, Span
 from chunkers.text.graphemes import floor_edge, is_edge, trimmed_end
-from chunkers.text.lines import NON_SPACE, skip_space, trim_space
+from chunkers.text.lines import BLANK, NON_SPACE, skip_space, trim_space
 from chunkers.text.sentences import LATIN_STOP, OTHER_STOP, first_easy_start
 
 # The last blank line and all white space behind it. The engine takes the dots to the end of the region at once and then
 # looks backward for a line end; that finds blank lines that hold spaces too, in the time of two calls of str.rfind.
 _LAST_BLANK = re.compile(r"(?s:.*)\n[ \t]*+\n\s*+")
-_BLANK = re.compile(r"\n[ \t]*+\n")
 _PARAGRAPH = re.compile(r"\n\n\s*+\S")  # (str.find takes longer to look for two characters)
 _LINE_START = re.compile(r"\n\s*+\S")
 _SLACK = 64
@@ -187,7 +186,7 @@ class _PlainPacker(Packer):
         text, high = self.text, min(position + self.most, self.end)
         if high < self.end and text[high].isspace():
             high = skip_space(text, high, self.end)
-        found = _BLANK.search(text, reach, high + _SLACK)
+        found = BLANK.search(text, reach, high + _SLACK)
         return found.start() if found is not None and found.start() <= high else -1
 
     def _shorter_overlap(self, begin: int, position: int, reach: int, is_last: bool) -> int:

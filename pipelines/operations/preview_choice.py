@@ -11,16 +11,13 @@ from typing import Any
 import yaml
 
 from chunkers import OptionError, build
-from chunkers.measure.tokens import ENCODINGS
+from chunkers.measure.tokens import DEFAULT_ENCODING, ENCODINGS
 from chunkers.strategies.base import Strategy
 from pipelines.config.addresses import below
 from pipelines.config.load import load_config
 from pipelines.config.model import Budget, Source
 from pipelines.errors import UsageError
 from pipelines.routing import Router
-
-USUAL_ENCODING = "cl100k_base"
-"""What tokens are counted in if nobody says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +82,7 @@ def _below(file: str, folder: str) -> str | None:
 def _encoding(name: str | None) -> str:
     if name is not None and name not in ENCODINGS:
         raise UsageError(f"--encoding {name!r}: it names what tokens are counted in, one of {', '.join(ENCODINGS)}")
-    return name or USUAL_ENCODING
+    return name or DEFAULT_ENCODING
 
 
 def options_from(settings: Sequence[str]) -> dict[str, Any]:
