@@ -131,8 +131,7 @@ def rows_at(table: pa.Table, rows: npt.NDArray[Any]) -> pa.Table:
 def in_order(table: pa.Table, rows: npt.NDArray[Any], kind: Kind) -> pa.Table:
     """The rows of `table` at the given positions, as a file of `kind` has them: sorted. They are copied once."""
     keys = SORTED_BY[kind]
-    order = pc.sort_indices(table.select(keys).take(pa.array(rows)), sort_keys=[(key, "ascending") for key in keys])
-    return rows_at(table, rows[order.to_numpy()])
+    return rows_at(table, rows[_order(table.select(keys).take(pa.array(rows)))])
 
 
 def parquet_file(source: Any, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
@@ -178,8 +177,14 @@ def _sorted(table: pa.Table, keys: Sequence[str]) -> pa.Table:
     table = table.combine_chunks()
     if _is_sorted(table, keys):  # as a first run makes all it writes
         return table
-    order = pc.sort_indices(table.select(keys), sort_keys=[(key, "ascending") for key in keys])
-    return rows_at(table, order.to_numpy()).combine_chunks()
+    return rows_at(table, _order(table.select(keys))).combine_chunks()
+
+
+def _order(keys: pa.Table) -> npt.NDArray[Any]:
+    """The positions of rows in the order of all their columns."""
+    names = [(name, "ascending") for name in keys.column_names]
+    order: npt.NDArray[Any] = pc.sort_indices(keys, sort_keys=names).to_numpy()
+    return order
 
 
 def _is_sorted(table: pa.Table, keys: Sequence[str]) -> bool:
